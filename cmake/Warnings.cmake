@@ -1,0 +1,11 @@
+# One set of warnings and sanitizers for every target, as an interface library.
+add_library(culprit_options INTERFACE)
+target_compile_options(culprit_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor)
+if(CULPRIT_WERROR)
+  target_compile_options(culprit_options INTERFACE -Werror)
+endif()
+if(CULPRIT_SANITIZE)
+  target_compile_options(culprit_options INTERFACE -fsanitize=${CULPRIT_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(culprit_options INTERFACE -fsanitize=${CULPRIT_SANITIZE})
+endif()

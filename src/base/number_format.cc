@@ -1,0 +1,51 @@
+#include "base/number_format.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace culprit::base {
+namespace {
+
+// Fixed writes value with a number of decimals and never "-0.000".
+std::string Fixed(double value, int decimals, bool sign) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  const bool zero = text.find_first_of("123456789") == std::string::npos;
+  if (zero && text.front() == '-') text.erase(0, 1);
+  if (sign && !zero && text.front() != '-') text.insert(0, "+");
+  return text;
+}
+
+}  // namespace
+
+std::string Millis(NanosF time) { return Fixed(time.count() / 1e6, 3, false); }
+std::string SignedMillis(NanosF time) { return Fixed(time.count() / 1e6, 3, true); }
+std::string Micros(NanosF time) { return Fixed(time.count() / 1e3, 2, false); }
+std::string Percent(Fraction fraction) { return Fixed(fraction.value() * 100, 1, false) + " %"; }
+std::string SignedPercent(Fraction fraction) {
+  return Fixed(fraction.value() * 100, 1, true) + " %";
+}
+
+std::string Plain(double value) {
+  const double rounded = std::round(value * 100) / 100;
+  if (rounded == std::round(rounded)) return Fixed(rounded, 0, false);
+  return Fixed(rounded, std::abs(rounded) < 100 ? 2 : 1, false);
+}
+
+std::string Grouped(std::int64_t value) {
+  std::string digits = fmt::format("{}", value);
+  const std::size_t first = digits.front() == '-' ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string Seconds(Nanos time) {
+  const auto ns = static_cast<double>(time.count());
+  const double size = std::abs(ns);
+  if (size >= 1e9) return Fixed(ns / 1e9, 3, false) + " s";
+  if (size >= 1e6) return Fixed(ns / 1e6, 1, false) + " ms";
+  if (size >= 1e3) return Fixed(ns / 1e3, 1, false) + " µs";
+  return fmt::format("{} ns", time.count());
+}
+
+}  // namespace culprit::base

@@ -1,0 +1,32 @@
+// number_format: the only place where a measured number becomes text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/units.h"
+
+namespace culprit::base {
+
+// Millis writes a duration per token or per step with 3 decimals: "1.955". Signed puts a sign on
+// everything but zero: "+1.955", "0.000".
+std::string Millis(NanosF time);
+std::string SignedMillis(NanosF time);
+
+// Micros writes µs with 2 decimals, as for one launch: "13.50".
+std::string Micros(NanosF time);
+
+// Percent writes a fraction as percent with 1 decimal: "95.3 %"; SignedPercent with a sign.
+std::string Percent(Fraction fraction);
+std::string SignedPercent(Fraction fraction);
+
+// Plain writes a count that may be broken (launches per step): "145", "0.27", "558".
+std::string Plain(double value);
+
+// Grouped writes an integer with thin groups: "3,300,000".
+std::string Grouped(std::int64_t value);
+
+// Seconds writes a stretch of time for people: "1.871 s", "35.2 ms", "4.9 µs", "860 ns".
+std::string Seconds(Nanos time);
+
+}  // namespace culprit::base

@@ -1,0 +1,203 @@
+#include "trace/builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace culprit::trace {
+namespace {
+
+using base::Finding;
+using base::TraceTime;
+
+std::uint64_t Hash(const Geometry& g) {
+  std::uint64_t h = 0x9E3779B97F4A7C15u;
+  for (const std::uint32_t v : {g.grid.x, g.grid.y, g.grid.z, g.block.x, g.block.y, g.block.z}) {
+    h = (h ^ v) * 0xD6E8FEB86659FD93u;
+    h ^= h >> 32;
+  }
+  return h;
+}
+
+// StripSuffixes removes what profilers append to a kernel's name: ".kd", " [clone .kd]",
+// " (.kd)".
+std::string_view StripSuffixes(std::string_view name) {
+  for (const std::string_view suffix : {" [clone .kd]", " (.kd)", ".kd"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string_view Name(NamedClock clock) {
+  switch (clock) {
+    case NamedClock::kUnknown:
+      return "unknown";
+    case NamedClock::kBoottime:
+      return "CLOCK_BOOTTIME";
+    case NamedClock::kRealtime:
+      return "CLOCK_REALTIME";
+    case NamedClock::kMonotonic:
+      return "CLOCK_MONOTONIC";
+    case NamedClock::kSession:
+      return "start of the session";
+  }
+  return "unknown";
+}
+
+TraceBuilder::TraceBuilder(std::string format, std::string path) {
+  trace_.format = std::move(format);
+  trace_.path = std::move(path);
+}
+
+KernelId TraceBuilder::AddKernel(std::string_view full_name, WorkKind kind) {
+  const std::string_view name = StripSuffixes(full_name);
+  std::string key(1, static_cast<char>(kind));
+  key += name;
+  const auto [it, fresh] = kernel_ids_.try_emplace(std::move(key), KernelId(trace_.kernels.size()));
+  if (fresh) trace_.kernels.push_back({trace_.strings.Intern(name), kind});
+  return it->second;
+}
+
+GeometryId TraceBuilder::AddGeometry(const Geometry& geometry) {
+  auto& bucket = geometry_ids_[Hash(geometry)];
+  for (const GeometryId id : bucket) {
+    if (trace_.geometries[id.index()] == geometry) return id;
+  }
+  bucket.emplace_back(trace_.geometries.size());
+  trace_.geometries.push_back(geometry);
+  return bucket.back();
+}
+
+DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
+  const auto [it, fresh] = device_ids_.try_emplace(number, DeviceId(trace_.devices.size()));
+  if (fresh) {
+    trace_.devices.push_back({std::string(name), number});
+    if (name.empty()) trace_.devices.back().name = fmt::format("device {}", number);
+  }
+  return it->second;
+}
+
+LaneId TraceBuilder::AddLane(std::int64_t device, std::optional<std::int64_t> queue,
+                             std::optional<std::int64_t> stream) {
+  const Lane lane{AddDevice(device, ""), queue, stream};
+  const bool by_stream = stream.value_or(0) != 0;
+  for (std::size_t i = trace_.lanes.size(); i-- > 0;) {
+    const Lane& known = trace_.lanes[i];
+    if (known.device == lane.device && known.stream == lane.stream &&
+        (by_stream || known.queue == lane.queue)) {
+      return LaneId(i);
+    }
+  }
+  trace_.lanes.push_back(lane);
+  return LaneId(trace_.lanes.size() - 1);
+}
+
+void TraceBuilder::Reserve(std::size_t dispatches) {
+  trace_.start.reserve(dispatches);
+  trace_.end.reserve(dispatches);
+  trace_.kernel.reserve(dispatches);
+  trace_.geometry.reserve(dispatches);
+  trace_.lane.reserve(dispatches);
+}
+
+void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel,
+                               GeometryId geometry, LaneId lane,
+                               std::optional<std::int64_t> dispatch_id) {
+  if (dispatch_id) {
+    id_min_ = ids_ == 0 ? *dispatch_id : std::min(id_min_, *dispatch_id);
+    id_max_ = ids_ == 0 ? *dispatch_id : std::max(id_max_, *dispatch_id);
+    ++ids_;
+  }
+  if (start_ns == 0 || end_ns == 0) {
+    ++zero_stamps_;
+    return;
+  }
+  if (end_ns < start_ns) {
+    std::swap(start_ns, end_ns);
+    ++swapped_;
+  }
+  trace_.start.emplace_back(base::Nanos(start_ns));
+  trace_.end.emplace_back(base::Nanos(end_ns));
+  trace_.kernel.push_back(kernel);
+  trace_.geometry.push_back(geometry);
+  trace_.lane.push_back(lane);
+}
+
+void TraceBuilder::AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns) {
+  trace_.host_calls.push_back({trace_.strings.Intern(name), TraceTime(base::Nanos(start_ns)),
+                               TraceTime(base::Nanos(std::max(start_ns, end_ns)))});
+}
+
+void TraceBuilder::SortByStart() {
+  const auto& start = trace_.start;
+  std::int64_t inversions = 0;
+  for (std::size_t i = 1; i < start.size(); ++i) inversions += start[i] < start[i - 1];
+  if (inversions == 0) return;
+  trace_.diagnostics.Add(Finding::kOutOfOrder, inversions);
+  std::vector<std::uint32_t> order(start.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return start[a] < start[b]; });
+  // One column after another, so that only one copy of one column exists at a time.
+  const auto apply = [&]<typename T>(std::vector<T>& column) {
+    std::vector<T> sorted;
+    sorted.reserve(column.size());
+    for (const std::uint32_t from : order) sorted.push_back(column[from]);
+    column = std::move(sorted);
+  };
+  apply(trace_.end);
+  apply(trace_.kernel);
+  apply(trace_.geometry);
+  apply(trace_.lane);
+  apply(trace_.start);
+}
+
+void TraceBuilder::CheckDispatchIds() {
+  if (ids_ == 0) return;
+  const std::int64_t expected = id_max_ - id_min_ + 1;
+  trace_.diagnostics.Add(Finding::kMissingDispatchIds, expected - ids_,
+                         fmt::format("ids {} to {}, {} records", id_min_, id_max_, ids_));
+}
+
+void TraceBuilder::CheckLanes() {
+  std::vector<TraceTime> frontier(trace_.lanes.size(), TraceTime::min());
+  std::vector<char> used(trace_.devices.size(), 0);
+  std::int64_t overlaps = 0;
+  for (std::size_t i = 0; i < trace_.size(); ++i) {
+    TraceTime& lane_end = frontier[trace_.lane[i].index()];
+    overlaps += trace_.start[i] < lane_end;
+    lane_end = std::max(lane_end, trace_.end[i]);
+  }
+  for (std::size_t i = 0; i < frontier.size(); ++i) {
+    if (frontier[i] != TraceTime::min()) used[trace_.lanes[i].device.index()] = 1;
+  }
+  trace_.diagnostics.Add(Finding::kSameLaneOverlap, overlaps);
+  const auto devices = std::count(used.begin(), used.end(), 1);
+  if (devices > 1) trace_.diagnostics.Add(Finding::kMixedDevices, devices);
+}
+
+base::Result<Trace> TraceBuilder::Finish() && {
+  if (trace_.size() == 0 && zero_stamps_ > 0) {
+    const auto& info = base::Describe(Finding::kAllStampsZero);
+    return base::Fail(base::ErrorCode::kDamagedTrace, std::string(info.what), trace_.path,
+                      std::string(info.advice));
+  }
+  if (trace_.size() == 0) {
+    return base::Fail(base::ErrorCode::kNotATrace,
+                      "is a " + trace_.format + " file without a single dispatch", trace_.path,
+                      "trace again with kernel tracing on, and send a request while it runs");
+  }
+  trace_.diagnostics.Add(Finding::kZeroStamps, zero_stamps_);
+  trace_.diagnostics.Add(Finding::kEndBeforeStart, swapped_);
+  CheckDispatchIds();
+  SortByStart();
+  CheckLanes();
+  std::sort(trace_.host_calls.begin(), trace_.host_calls.end(),
+            [](const HostCall& a, const HostCall& b) { return a.start < b.start; });
+  return std::move(trace_);
+}
+
+}  // namespace culprit::trace

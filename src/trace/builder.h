@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace culprit::trace {
+
+// TraceBuilder is how readers make a Trace: it interns what repeats, repairs what can be repaired,
+// counts every repair, and sorts.
+//
+// Ids of devices are the file's own numbers. Stamps are plain nanoseconds here, because this is
+// the border at which they get their clock.
+class TraceBuilder {
+ public:
+  TraceBuilder(std::string format, std::string path);
+
+  // Each returns the same id for the same thing.
+  KernelId AddKernel(std::string_view full_name, WorkKind kind = WorkKind::kKernel);
+  GeometryId AddGeometry(const Geometry& geometry);
+  // AddDevice gives a device its name; AddLane makes a nameless one when the number is new.
+  DeviceId AddDevice(std::int64_t number, std::string_view name);
+  // A stream numbered 0 may be the default stream or "unknown" (ROCm 7.0.1 writes 0 for all):
+  // such lanes are told apart by queue as well, others by stream alone.
+  LaneId AddLane(std::int64_t device, std::optional<std::int64_t> queue,
+                 std::optional<std::int64_t> stream);
+
+  void Reserve(std::size_t dispatches);
+  // AddDispatch swaps a start after its end and leaves out a record without stamps (both 0),
+  // counting each. dispatch_id, where the file has one, feeds the check for missing ids; pass
+  // nullopt where ids mean nothing.
+  void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
+                   LaneId lane, std::optional<std::int64_t> dispatch_id = std::nullopt);
+  void AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns);
+
+  base::Diagnostics& diagnostics() { return trace_.diagnostics; }
+  Trace& trace() { return trace_; }
+
+  // Finish sorts by start, counts overlaps, gaps in ids and devices, and hands the trace over.
+  // Fails with kDamagedTrace when every stamp was 0 and with kNotATrace when there is no dispatch.
+  base::Result<Trace> Finish() &&;
+
+ private:
+  void CheckDispatchIds();
+  void SortByStart();
+  void CheckLanes();
+
+  Trace trace_;
+  std::unordered_map<std::string, KernelId> kernel_ids_;
+  std::unordered_map<std::uint64_t, std::vector<GeometryId>> geometry_ids_;
+  std::unordered_map<std::int64_t, DeviceId> device_ids_;
+  std::int64_t zero_stamps_ = 0;
+  std::int64_t swapped_ = 0;
+  // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
+  std::int64_t ids_ = 0, id_min_ = 0, id_max_ = 0;
+};
+
+}  // namespace culprit::trace

@@ -1,0 +1,33 @@
+#include "trace/registry.h"
+
+#include <array>
+
+namespace culprit::trace {
+
+std::span<const Reader> Readers() {
+  static const std::array<Reader, 0> kReaders = {};
+  return kReaders;
+}
+
+base::Result<Trace> ReadTrace(const sys::Source& source, const ReadOptions& options) {
+  for (const Reader& reader : Readers()) {
+    const Verdict verdict = reader.sniff(source);
+    if (const auto* refused = std::get_if<Refused>(&verdict)) {
+      return base::Fail(base::Error(refused->error).In(source.path()));
+    }
+    if (std::holds_alternative<Mine>(verdict)) return reader.read(source, options);
+  }
+  std::string known;
+  for (const Reader& reader : Readers())
+    known += (known.empty() ? "" : ", ") + std::string(reader.name);
+  return base::Fail(base::ErrorCode::kNotATrace, "is no trace that culprit knows", source.path(),
+                    "known formats: " + known);
+}
+
+base::Result<Trace> ReadTrace(const std::string& path, const ReadOptions& options) {
+  auto source = sys::Source::Open(path);
+  if (!source) return base::Fail(std::move(source.error()));
+  return ReadTrace(*source, options);
+}
+
+}  // namespace culprit::trace
