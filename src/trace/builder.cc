@@ -31,22 +31,6 @@ std::string_view StripSuffixes(std::string_view name) {
 
 }  // namespace
 
-std::string_view Name(NamedClock clock) {
-  switch (clock) {
-    case NamedClock::kUnknown:
-      return "unknown";
-    case NamedClock::kBoottime:
-      return "CLOCK_BOOTTIME";
-    case NamedClock::kRealtime:
-      return "CLOCK_REALTIME";
-    case NamedClock::kMonotonic:
-      return "CLOCK_MONOTONIC";
-    case NamedClock::kSession:
-      return "start of the session";
-  }
-  return "unknown";
-}
-
 TraceBuilder::TraceBuilder(std::string format, std::string path) {
   trace_.format = std::move(format);
   trace_.path = std::move(path);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/diagnostics.h"
 #include "base/id.h"
 #include "base/string_pool.h"
@@ -70,9 +71,7 @@ struct HostCall {
   base::TraceTime start, end;
 };
 
-// NamedClock says what instant 0 of a trace's stamps is, so that a client's times can be mapped.
-enum class NamedClock { kUnknown, kBoottime, kRealtime, kMonotonic, kSession };
-std::string_view Name(NamedClock clock);
+using base::NamedClock;
 
 // Trace is what a profiler recorded, of whatever format.
 //
