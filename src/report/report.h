@@ -1,0 +1,82 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace culprit::report {
+
+// Value is a number or text for machines; monostate is "absent", which every format writes in its
+// own way (null, an empty field) and never as 0.
+using Value = std::variant<std::monostate, double, std::int64_t, bool, std::string>;
+
+// Cell is one value twice: as it is read by people, already formatted, and as it is read by
+// machines, in the unit that the column's key names. text is "" where people need see nothing.
+struct Cell {
+  std::string text;
+  Value value;
+};
+
+// Column describes one column of a Table. key is snake_case and ends in its unit
+// ("delta_ms_per_token"); heading is for people. Columns without a heading appear in JSON and CSV
+// only. Text columns are aligned to the left and may be shortened; numbers never are.
+struct Column {
+  std::string key;
+  std::string heading;
+  enum class Kind { kText, kNumber } kind = Kind::kNumber;
+};
+
+enum class Emphasis { kNone, kStrong, kTotal, kFaint };
+
+// Row is one line of a table. depth 1 is a detail of the row of depth 0 above it.
+struct Row {
+  std::vector<Cell> cells;  // one for each column
+  int depth = 0;
+  Emphasis emphasis = Emphasis::kNone;
+};
+
+// Table is printed with its title above and its notes below. id is its key in JSON.
+struct Table {
+  std::string id;
+  std::string title;
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+  std::vector<std::string> notes;
+};
+
+// Note is a sentence that every writer must print. Severe ones come first in a report.
+struct Note {
+  enum class Level { kInfo, kNotice, kWarning, kError } level;
+  std::string id;  // of the finding or warning, snake_case
+  std::string text;
+};
+
+// Check is one line of the completeness proof.
+struct Check {
+  std::string id, subject, text;  // subject: which trace, by its label
+  bool holds;
+};
+
+// Report is the one view model: every sentence and row of an answer is decided before it gets
+// here; writers only lay out. All text is printable (base/printable.h) but not escaped: each
+// writer escapes for its own format, since "|", "<" and "," are harmless in another.
+//
+// incomplete: the proof failed and the reader asked for the tables all the same. Each writer marks
+// the whole report and each table.
+struct Report {
+  std::string kind;  // "compare", "analyze", "trace-info", "classify"
+  std::string title;
+  bool incomplete = false;
+  std::vector<std::string> headline;  // sentences; the first is the answer
+  std::vector<Check> proof;
+  std::vector<Table> tables;
+  std::vector<Note> notes;
+  std::vector<std::string> advice;  // what to look at next
+};
+
+// kIncompleteMark is what a writer puts on an incomplete report.
+inline constexpr const char* kIncompleteMark =
+    "INCOMPLETE TRACE: a look, not a claim. Numbers may be missing work.";
+
+}  // namespace culprit::report
