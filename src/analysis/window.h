@@ -19,7 +19,7 @@ enum class WindowMethod { kClientTimes, kServerTimings, kGiven, kWholeTrace };
 // touches it, and possibly some that end before begin. tokens is what costs are divided by: in
 // decode the tokens after the first, in prefill those of the prompt; absent when nobody said.
 struct Window {
-  base::TraceTime begin, end;
+  base::TraceTime begin = {}, end = {};
   Phase phase = Phase::kDecode;
   WindowMethod method = WindowMethod::kWholeTrace;
   std::optional<base::Tokens> tokens = {};

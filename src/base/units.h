@@ -50,6 +50,8 @@ class Per {
   constexpr Per operator-(Per other) const { return Per(value_ - other.value_); }
   constexpr Per operator+(Per other) const { return Per(value_ + other.value_); }
   constexpr Per operator-() const { return Per(-value_); }
+  // The ratio of two costs of the same kind is a plain number.
+  constexpr double operator/(Per other) const { return value_ / other.value_; }
   constexpr auto operator<=>(const Per&) const = default;
 
  private:

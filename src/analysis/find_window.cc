@@ -1,0 +1,215 @@
+#include "analysis/find_window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/server_window.h"
+#include "base/number_format.h"
+
+namespace culprit::analysis {
+namespace {
+
+using base::Count;
+using base::ErrorCode;
+using base::Fail;
+using base::Finding;
+using base::Fraction;
+using base::Nanos;
+using base::Result;
+using base::Tokens;
+using base::TraceTime;
+using experiment::Completion;
+using experiment::ServerTimings;
+
+TraceTime TraceBegin(const trace::Trace& trace) { return trace.start.front(); }
+TraceTime TraceEnd(const trace::Trace& trace) {
+  return *std::max_element(trace.end.begin(), trace.end.end());
+}
+
+std::optional<ServerTimings> TimingsOf(const WindowQuery& query) {
+  if (query.completion && query.completion->timings) return query.completion->timings;
+  if (query.request < query.logged.size()) return query.logged[query.request];
+  return std::nullopt;
+}
+
+std::optional<Tokens> TokensOf(const WindowQuery& query) {
+  if (query.tokens) return query.tokens;
+  const auto timings = TimingsOf(query);
+  if (query.phase == Phase::kPrefill) {
+    if (timings && Count(timings->prompt) > 0) return timings->prompt;
+    if (query.completion && Count(query.completion->prompt) > 0) return query.completion->prompt;
+    return std::nullopt;
+  }
+  if (query.completion && Count(query.completion->generated) > 1) {
+    return Tokens(Count(query.completion->generated) - 1);
+  }
+  return timings ? timings->decoded() : std::nullopt;
+}
+
+// PromptOf is the length of the prompt, cached tokens included.
+std::optional<Tokens> PromptOf(const WindowQuery& query) {
+  if (query.completion && Count(query.completion->prompt) > 0) return query.completion->prompt;
+  const auto timings = TimingsOf(query);
+  if (!timings || Count(timings->prompt) == 0) return std::nullopt;
+  return Tokens(Count(timings->prompt) + Count(timings->cached.value_or(Tokens(0))));
+}
+
+// ToTrace reads a host time as a trace time. Both are the same clock, or the window built from
+// them is checked to lie inside the trace.
+TraceTime ToTrace(base::HostTime time) { return TraceTime(time.time_since_epoch()); }
+
+// ByClient is absent when the client recorded no times.
+std::optional<Window> ByClient(const WindowQuery& query) {
+  if (!query.completion) return std::nullopt;
+  const Completion& request = *query.completion;
+  Window window{.phase = query.phase, .method = WindowMethod::kClientTimes};
+  if (query.phase == Phase::kPrefill) {
+    if (!request.sent || request.arrivals.empty()) return std::nullopt;
+    window.begin = ToTrace(*request.sent);
+    window.end = ToTrace(request.arrivals.front());
+  } else {
+    if (request.arrivals.size() < 2) return std::nullopt;
+    window.begin = ToTrace(request.arrivals.front());
+    window.end = ToTrace(request.arrivals.back());
+  }
+  if (window.end <= window.begin) return std::nullopt;
+  return window;
+}
+
+bool LiesInside(const Window& window, const trace::Trace& trace) {
+  return window.begin >= TraceBegin(trace) && window.end <= TraceEnd(trace) + window.length() / 50;
+}
+
+base::Error Misses(const Window& window, const trace::Trace& trace, const Completion& request) {
+  return {
+      ErrorCode::kNoWindow,
+      fmt::format("the request's times do not lie inside the trace: the request decodes from "
+                  "{} to {} ns of {}, the trace runs from {} to {} ns of {}",
+                  window.begin.time_since_epoch().count(), window.end.time_since_epoch().count(),
+                  base::Name(request.clock), TraceBegin(trace).time_since_epoch().count(),
+                  TraceEnd(trace).time_since_epoch().count(), base::Name(trace.clock)),
+      trace.path,
+      "take the client's times in the profiler's clock, or leave them out and let the server's "
+      "timings find the window"};
+}
+
+// Disagreement is how far the ends of two windows lie apart, as a share of the first.
+Fraction Disagreement(const Window& used, const Window& other) {
+  const auto apart = [](TraceTime a, TraceTime b) { return std::abs((a - b).count()); };
+  return Fraction(static_cast<double>(apart(used.begin, other.begin) + apart(used.end, other.end)) /
+                  static_cast<double>(used.length().count()));
+}
+
+void Compare(const Window& other, std::string_view name, FoundWindow& found) {
+  const Fraction apart = Disagreement(found.window, other);
+  const bool agrees = apart.value() <= 0.01;
+  found.checks.push_back(
+      fmt::format("{} {} ({} apart)", name, agrees ? "agree" : "disagree", base::Percent(apart)));
+  if (agrees) {
+    if (found.confidence == Confidence::kSingle) found.confidence = Confidence::kConfirmed;
+  } else {
+    found.confidence = Confidence::kContradicted;
+    found.diagnostics.Add(Finding::kWindowsDisagree, 1, found.checks.back());
+  }
+}
+
+Result<Window> ByOffsets(const trace::Trace& trace, const WindowQuery& query) {
+  const auto [from, to] = *query.given;
+  Window window{.begin = TraceBegin(trace) + from,
+                .end = TraceBegin(trace) + to,
+                .phase = query.phase,
+                .method = WindowMethod::kGiven};
+  if (to <= from || window.begin >= TraceEnd(trace) || from < Nanos(0)) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("the window given does not lie inside the trace, which is {} long",
+                            base::Seconds(TraceEnd(trace) - TraceBegin(trace))),
+                trace.path, "--from and --to count from the first dispatch");
+  }
+  return window;
+}
+
+std::string NameOf(WindowMethod method) {
+  switch (method) {
+    case WindowMethod::kClientTimes:
+      return "the client's times";
+    case WindowMethod::kServerTimings:
+      return "the server's timings";
+    case WindowMethod::kGiven:
+      return "--from and --to";
+    case WindowMethod::kWholeTrace:
+      return "the whole trace";
+  }
+  return "";
+}
+
+// Choose picks the window and says how; checks come afterwards.
+Result<FoundWindow> Choose(const trace::Trace& trace, const WindowQuery& query,
+                           const std::optional<Window>& by_client,
+                           const std::optional<Result<ServerWindow>>& by_server) {
+  FoundWindow found;
+  if (query.given) {
+    auto window = ByOffsets(trace, query);
+    if (!window) return Fail(std::move(window.error()));
+    found.window = *window;
+  } else if (by_client && LiesInside(*by_client, trace)) {
+    found.window = *by_client;
+  } else if (by_server && *by_server) {
+    found.window = (*by_server)->window;
+    found.how = (*by_server)->how;
+  } else if (by_client) {
+    return Fail(Misses(*by_client, trace, *query.completion));
+  } else if (by_server) {
+    return Fail(base::Error(by_server->error()));
+  } else if (query.whole_trace) {
+    found.window = {.begin = TraceBegin(trace), .end = TraceEnd(trace), .phase = query.phase};
+  } else {
+    return Fail(ErrorCode::kNoWindow, "nothing says where the request lies in the trace",
+                trace.path,
+                "give the request's JSON (--request-file), the server's log (--log), or --from "
+                "and --to; `culprit trace-info` shows what the trace holds");
+  }
+  if (found.how.empty()) found.how = "by " + NameOf(found.window.method);
+  return found;
+}
+
+}  // namespace
+
+Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& query) {
+  if (!query.logged.empty() && query.request >= query.logged.size()) {
+    return Fail(ErrorCode::kUsage, fmt::format("there is no request {}: the log tells of {}",
+                                               query.request + 1, query.logged.size()));
+  }
+  const auto by_client = ByClient(query);
+  std::optional<Result<ServerWindow>> by_server;
+  if (const auto timings = TimingsOf(query)) {
+    by_server = FindByServerTimings(trace, *timings, query.phase, query.vocabulary);
+  }
+  auto found = Choose(trace, query, by_client, by_server);
+  if (!found) return found;
+
+  found->window.tokens = TokensOf(query);
+  SetDispatchRange(trace, found->window);
+  if (const auto timings = TimingsOf(query)) found->implied_steps = timings->steps();
+  if (!found->implied_steps && found->window.tokens) {
+    found->implied_steps = base::Steps(Count(*found->window.tokens));
+  }
+  found->prompt = PromptOf(query);
+  const WindowMethod used = found->window.method;
+  if (by_client && used != WindowMethod::kClientTimes && used != WindowMethod::kWholeTrace) {
+    Compare(*by_client, NameOf(WindowMethod::kClientTimes), *found);
+  }
+  if (by_server && *by_server && used != WindowMethod::kServerTimings) {
+    Compare((*by_server)->window, NameOf(WindowMethod::kServerTimings), *found);
+  }
+  if (by_server && *by_server && (*by_server)->gap_rank > 0) {
+    found->diagnostics.Add(Finding::kGapElsewhere, 1, (*by_server)->how);
+  }
+  if (by_server && !*by_server) {
+    found->checks.push_back("the server's timings fit nowhere: " + by_server->error().message);
+  }
+  return found;
+}
+
+}  // namespace culprit::analysis

@@ -1,0 +1,147 @@
+#include "analysis/server_window.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/launch_groups.h"
+#include "analysis/passes.h"
+#include "base/number_format.h"
+
+namespace culprit::analysis {
+namespace {
+
+using base::Count;
+using base::ErrorCode;
+using base::Fail;
+using base::Nanos;
+using base::Result;
+using base::TraceTime;
+using experiment::ServerTimings;
+
+// Gap is a stretch without work; next is the first dispatch after it.
+struct Gap {
+  Nanos length;
+  std::size_t next;
+};
+
+// LargestGaps returns at most 16 gaps, largest first; the start of the trace is the last one.
+std::vector<Gap> LargestGaps(const trace::Trace& trace) {
+  constexpr std::size_t kTried = 16;
+  const auto larger = [](const Gap& a, const Gap& b) {
+    return a.length != b.length ? a.length > b.length : a.next < b.next;
+  };
+  std::vector<Gap> gaps;  // a heap with the smallest in front
+  TraceTime covered = trace.end.front();
+  for (std::size_t i = 1; i < trace.size(); ++i) {
+    const Gap gap{trace.start[i] - covered, i};
+    covered = std::max(covered, trace.end[i]);
+    if (gap.length <= Nanos(0)) continue;
+    if (gaps.size() == kTried && !larger(gap, gaps.front())) continue;
+    if (gaps.size() == kTried) {
+      std::pop_heap(gaps.begin(), gaps.end(), larger);
+      gaps.pop_back();
+    }
+    gaps.push_back(gap);
+    std::push_heap(gaps.begin(), gaps.end(), larger);
+  }
+  std::sort(gaps.begin(), gaps.end(), larger);
+  gaps.push_back({Nanos(0), 0});
+  return gaps;
+}
+
+Nanos Rounded(base::NanosF time) { return Nanos(static_cast<Nanos::rep>(time.count() + 0.5)); }
+
+// SnapToSteps moves a decode window so that it ends with a target pass and holds exactly the
+// steps implied. Nothing when no pattern is seen in the neighbourhood; a window with begin == end
+// when there is a pattern that does not fit.
+std::optional<Window> SnapToSteps(const trace::Trace& trace, const Window& classic,
+                                  const ServerTimings& timings,
+                                  std::optional<std::int64_t> vocabulary) {
+  const Nanos slack = std::max<Nanos>(classic.length() / 20, std::chrono::milliseconds(20));
+  Window around = classic;
+  around.begin -= slack;
+  around.end += slack;
+  SetDispatchRange(trace, around);
+  const LaunchGroups groups = GroupLaunches(trace, around.first, around.last);
+  const auto passes = FindPasses(trace, around, groups,
+                                 {.vocabulary = vocabulary,
+                                  .steps = timings.steps(),
+                                  .speculative = timings.draft.has_value()});
+  if (!passes) return std::nullopt;
+  std::vector<TraceTime> ends;  // of the target passes
+  for (const Pass& pass : passes->passes) {
+    if (pass.kind == PassKind::kTarget) ends.push_back(trace.end[pass.last - 1]);
+  }
+  const auto steps = static_cast<std::size_t>(Count(*timings.steps()));
+  Window best{.begin = classic.begin, .end = classic.begin};
+  Nanos best_shift = slack;
+  // Pass `last` ends the window when the pass `steps` before it ends outside.
+  for (std::size_t last = steps - 1; last < ends.size(); ++last) {
+    const TraceTime begin = ends[last] - classic.length();
+    const bool holds_steps =
+        ends[last + 1 - steps] > begin && (last < steps || ends[last - steps] <= begin);
+    const Nanos shift = std::chrono::abs(ends[last] - classic.end);
+    if (!holds_steps || shift > best_shift) continue;
+    best = classic;
+    best.begin = begin;
+    best.end = ends[last];
+    best_shift = shift;
+  }
+  return best;
+}
+
+// TryGap returns the decode window if the request can have started with this dispatch.
+std::optional<Window> TryGap(const trace::Trace& trace, std::size_t next,
+                             const ServerTimings& timings, TraceTime trace_end,
+                             std::optional<std::int64_t> vocabulary, bool& snapped) {
+  Window classic{.phase = Phase::kDecode, .method = WindowMethod::kServerTimings};
+  classic.begin = trace.start[next] + Rounded(timings.prompt_time);
+  classic.end = classic.begin + Rounded(timings.predicted_time);
+  const Nanos overshoot = std::max<Nanos>(classic.length() / 20, std::chrono::milliseconds(20));
+  if (classic.end > trace_end + overshoot) return std::nullopt;
+  const auto moved = SnapToSteps(trace, classic, timings, vocabulary);
+  snapped = moved.has_value();
+  if (!moved) return classic;
+  if (moved->end <= moved->begin) return std::nullopt;
+  return moved;
+}
+
+}  // namespace
+
+Result<ServerWindow> FindByServerTimings(const trace::Trace& trace, const ServerTimings& timings,
+                                         Phase phase, std::optional<std::int64_t> vocabulary) {
+  if (!timings.steps() || timings.predicted_time.count() < 1) {
+    return Fail(ErrorCode::kNoWindow, "the server's timings cover no decode step", trace.path);
+  }
+  const TraceTime trace_end = *std::max_element(trace.end.begin(), trace.end.end());
+  const auto gaps = LargestGaps(trace);
+  for (std::size_t rank = 0; rank < gaps.size(); ++rank) {
+    bool snapped = false;
+    auto decode = TryGap(trace, gaps[rank].next, timings, trace_end, vocabulary, snapped);
+    if (!decode) continue;
+    ServerWindow found{*decode, rank, ""};
+    found.how = fmt::format(
+        "by the server's timings after {} of the trace ({}){}",
+        rank == 0 ? "the largest gap"
+                  : fmt::format("gap number {} by size, not the largest,", rank + 1),
+        base::Seconds(gaps[rank].length),
+        snapped ? ", moved onto the pattern of steps" : "; no pattern of steps was seen");
+    if (phase == Phase::kPrefill) {
+      found.window.end = decode->begin;
+      found.window.begin = decode->begin - Rounded(timings.prompt_time);
+      found.window.phase = phase;
+    }
+    SetDispatchRange(trace, found.window);
+    return found;
+  }
+  return Fail(ErrorCode::kNoWindow,
+              fmt::format("no gap of the trace is followed by {} of prefill and {} of decode with "
+                          "{} steps",
+                          base::Seconds(Rounded(timings.prompt_time)),
+                          base::Seconds(Rounded(timings.predicted_time)), Count(*timings.steps())),
+              trace.path, "is this the log of the traced run?");
+}
+
+}  // namespace culprit::analysis
