@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace culprit::trace {
@@ -10,6 +11,9 @@ namespace {
 
 using base::Finding;
 using base::TraceTime;
+
+// Stamps within it can be subtracted from each other without overflow.
+constexpr std::int64_t kFurthestStamp = std::int64_t{1} << 61;
 
 std::uint64_t Hash(const Geometry& g) {
   std::uint64_t h = 0x9E3779B97F4A7C15u;
@@ -81,18 +85,14 @@ DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
 }
 
 LaneId TraceBuilder::AddLane(std::int64_t device, std::optional<std::int64_t> queue,
-                             std::optional<std::int64_t> stream) {
-  const Lane lane{AddDevice(device, ""), queue, stream};
+                             std::optional<std::int64_t> stream,
+                             std::optional<std::int64_t> process) {
+  const Lane lane{AddDevice(device, ""), queue, stream, process};
   const bool by_stream = stream.value_or(0) != 0;
-  for (std::size_t i = trace_.lanes.size(); i-- > 0;) {
-    const Lane& known = trace_.lanes[i];
-    if (known.device == lane.device && known.stream == lane.stream &&
-        (by_stream || known.queue == lane.queue)) {
-      return LaneId(i);
-    }
-  }
-  trace_.lanes.push_back(lane);
-  return LaneId(trace_.lanes.size() - 1);
+  const LaneKey key(lane.device, by_stream ? std::nullopt : queue, stream, process);
+  const auto [it, fresh] = lane_ids_.try_emplace(key, LaneId(trace_.lanes.size()));
+  if (fresh) trace_.lanes.push_back(lane);
+  return it->second;
 }
 
 void TraceBuilder::Reserve(std::size_t dispatches) {
@@ -113,6 +113,10 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
   }
   if (start_ns == 0 || end_ns == 0) {
     ++zero_stamps_;
+    return;
+  }
+  if (std::min(start_ns, end_ns) < -kFurthestStamp || std::max(start_ns, end_ns) > kFurthestStamp) {
+    ++absurd_stamps_;
     return;
   }
   if (end_ns < start_ns) {
@@ -157,7 +161,10 @@ void TraceBuilder::SortByStart() {
 
 void TraceBuilder::CheckDispatchIds() {
   if (ids_ == 0) return;
-  const std::int64_t expected = id_max_ - id_min_ + 1;
+  const std::uint64_t span =
+      static_cast<std::uint64_t>(id_max_) - static_cast<std::uint64_t>(id_min_);
+  const auto expected = static_cast<std::int64_t>(
+      std::min(span, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() - 1)) + 1);
   trace_.diagnostics.Add(Finding::kMissingDispatchIds, expected - ids_,
                          fmt::format("ids {} to {}, {} records", id_min_, id_max_, ids_));
 }
@@ -191,6 +198,7 @@ base::Result<Trace> TraceBuilder::Finish() && {
                       "trace again with kernel tracing on, and send a request while it runs");
   }
   trace_.diagnostics.Add(Finding::kZeroStamps, zero_stamps_);
+  trace_.diagnostics.Add(Finding::kMalformedRow, absurd_stamps_, "a stamp that no clock shows");
   trace_.diagnostics.Add(Finding::kEndBeforeStart, swapped_);
   CheckDispatchIds();
   SortByStart();
