@@ -159,6 +159,33 @@ void TraceBuilder::SortByStart() {
   apply(trace_.start);
 }
 
+// Sorted by start, the repeats of a record are neighbours on their lane.
+void TraceBuilder::RemoveRepeats() {
+  std::vector<std::optional<std::size_t>> last(trace_.lanes.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < trace_.size(); ++i) {
+    auto& before = last[trace_.lane[i].index()];
+    if (before && trace_.start[*before] == trace_.start[i] &&
+        trace_.end[*before] == trace_.end[i] && trace_.kernel[*before] == trace_.kernel[i] &&
+        trace_.geometry[*before] == trace_.geometry[i]) {
+      continue;
+    }
+    trace_.start[kept] = trace_.start[i];
+    trace_.end[kept] = trace_.end[i];
+    trace_.kernel[kept] = trace_.kernel[i];
+    trace_.geometry[kept] = trace_.geometry[i];
+    trace_.lane[kept] = trace_.lane[i];
+    before = kept++;
+  }
+  trace_.diagnostics.Add(Finding::kDuplicateDispatches,
+                         static_cast<std::int64_t>(trace_.size() - kept));
+  trace_.start.resize(kept);
+  trace_.end.resize(kept);
+  trace_.kernel.resize(kept);
+  trace_.geometry.resize(kept);
+  trace_.lane.resize(kept);
+}
+
 void TraceBuilder::CheckDispatchIds() {
   if (ids_ == 0) return;
   const std::uint64_t span =
@@ -202,6 +229,7 @@ base::Result<Trace> TraceBuilder::Finish() && {
   trace_.diagnostics.Add(Finding::kEndBeforeStart, swapped_);
   CheckDispatchIds();
   SortByStart();
+  if (drop_repeats_) RemoveRepeats();
   CheckLanes();
   std::sort(trace_.host_calls.begin(), trace_.host_calls.end(),
             [](const HostCall& a, const HostCall& b) { return a.start < b.start; });

@@ -39,6 +39,9 @@ class TraceBuilder {
   // file has one, feeds the check for missing ids; pass nullopt where ids mean nothing.
   void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
                    LaneId lane, std::optional<std::int64_t> dispatch_id = std::nullopt);
+  // DropRepeats makes Finish leave out records that equal another in every column. For readers that
+  // saw a dispatch id twice.
+  void DropRepeats() { drop_repeats_ = true; }
   void AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns);
 
   base::Diagnostics& diagnostics() { return trace_.diagnostics; }
@@ -54,6 +57,7 @@ class TraceBuilder {
 
   void CheckDispatchIds();
   void SortByStart();
+  void RemoveRepeats();
   void CheckLanes();
 
   Trace trace_;
@@ -61,6 +65,7 @@ class TraceBuilder {
   std::unordered_map<std::uint64_t, std::vector<GeometryId>> geometry_ids_;
   std::unordered_map<std::int64_t, DeviceId> device_ids_;
   std::map<LaneKey, LaneId> lane_ids_;
+  bool drop_repeats_ = false;
   std::int64_t zero_stamps_ = 0;
   std::int64_t absurd_stamps_ = 0;
   std::int64_t swapped_ = 0;
