@@ -2,10 +2,14 @@
 
 #include <array>
 
+#include "trace/rocprof_csv/rocprof_csv.h"
+
 namespace culprit::trace {
 
 std::span<const Reader> Readers() {
-  static const std::array<Reader, 0> kReaders = {};
+  static constexpr std::array kReaders = {
+      rocprof_csv::kReader,
+  };
   return kReaders;
 }
 
