@@ -78,7 +78,7 @@ std::string_view FormatName(Columns::Writer writer) {
 
 // Process is one traced process. Its dispatch ids, queues and streams are numbered by itself.
 struct Process {
-  std::optional<std::int64_t> number;  // its pid, else 2 for the second of the file and so on
+  std::int64_t number;  // its pid, else 1 for the first of the file and so on
   DispatchIds ids;
 };
 
@@ -220,14 +220,12 @@ KernelId RowReader::KernelNamed(const Field& name) {
 }
 
 Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
-  if (process_ != nullptr && key == process_key_) return *process_;
-  const auto [it, fresh] = processes_.try_emplace(fmt::format("{} {}", headers_, key));
-  process_key_ = key;
-  process_ = &it->second;
-  if (fresh && pid) {
-    process_->number = pid;
-  } else if (fresh && processes_.size() > 1) {
-    process_->number = static_cast<std::int64_t>(processes_.size());
+  if (process_ == nullptr || key != process_key_) {
+    const auto next = static_cast<std::int64_t>(processes_.size() + 1);
+    const auto [it, fresh] = processes_.try_emplace(fmt::format("{} {}", headers_, key),
+                                                    Process{pid.value_or(next), {}});
+    process_key_ = key;
+    process_ = &it->second;
   }
   return *process_;
 }
@@ -244,6 +242,8 @@ Result<Trace> RowReader::Finish() && {
   diagnostics.Add(Finding::kMissingDispatchIds, missing);
   if (processes_.size() > 1) {
     diagnostics.Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
+  } else {
+    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
   }
   if (repeated_ids_ > 0) builder_.DropRepeats();
   auto trace = std::move(builder_).Finish();

@@ -190,9 +190,10 @@ TEST(RocprofCsvReader, ReadsFilesJoinedWithTheirHeaders) {
 TEST(RocprofCsvReader, QueuesOfTwoProcessesAreTwoLanes) {
   const auto trace = ReadText(k70, Row70(1, 100, 200) + std::string(k70) + Row70(1, 150, 250));
   ASSERT_EQ(trace->lanes.size(), 2u);
-  EXPECT_EQ(trace->lanes[0].process, std::nullopt);
+  EXPECT_EQ(trace->lanes[0].process, 1);
   EXPECT_EQ(trace->lanes[1].process, 2);
   EXPECT_THAT(Findings(trace), ElementsAre("several_processes 2 "));
+  EXPECT_EQ(ReadText(k70, Row70(1, 100, 200))->lanes[0].process, std::nullopt);
 }
 
 TEST(RocprofCsvReader, CountsARepeatedRecordOnce) {
