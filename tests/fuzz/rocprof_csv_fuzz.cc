@@ -7,8 +7,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace culprit;  // NOLINT(google-build-using-namespace)
-  const auto source = sys::Source::FromMemory(
-      "fuzz.csv", std::string(reinterpret_cast<const char*>(data), size));
+  const auto source =
+      sys::Source::FromMemory("fuzz.csv", std::string(reinterpret_cast<const char*>(data), size));
   static_cast<void>(trace::rocprof_csv::Sniff(source));
   const auto trace = trace::rocprof_csv::Read(source, {});
   for (std::size_t i = 0; trace && i < trace->size(); ++i) {
