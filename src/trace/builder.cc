@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace culprit::trace {
@@ -10,6 +11,9 @@ namespace {
 
 using base::Finding;
 using base::TraceTime;
+
+// Stamps within it can be subtracted from each other without overflow.
+constexpr std::int64_t kFurthestStamp = std::int64_t{1} << 61;
 
 std::uint64_t Hash(const Geometry& g) {
   std::uint64_t h = 0x9E3779B97F4A7C15u;
@@ -65,18 +69,14 @@ DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
 }
 
 LaneId TraceBuilder::AddLane(std::int64_t device, std::optional<std::int64_t> queue,
-                             std::optional<std::int64_t> stream) {
-  const Lane lane{AddDevice(device, ""), queue, stream};
+                             std::optional<std::int64_t> stream,
+                             std::optional<std::int64_t> process) {
+  const Lane lane{AddDevice(device, ""), queue, stream, process};
   const bool by_stream = stream.value_or(0) != 0;
-  for (std::size_t i = trace_.lanes.size(); i-- > 0;) {
-    const Lane& known = trace_.lanes[i];
-    if (known.device == lane.device && known.stream == lane.stream &&
-        (by_stream || known.queue == lane.queue)) {
-      return LaneId(i);
-    }
-  }
-  trace_.lanes.push_back(lane);
-  return LaneId(trace_.lanes.size() - 1);
+  const LaneKey key(lane.device, by_stream ? std::nullopt : queue, stream, process);
+  const auto [it, fresh] = lane_ids_.try_emplace(key, LaneId(trace_.lanes.size()));
+  if (fresh) trace_.lanes.push_back(lane);
+  return it->second;
 }
 
 void TraceBuilder::Reserve(std::size_t dispatches) {
@@ -97,6 +97,10 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
   }
   if (start_ns == 0 || end_ns == 0) {
     ++zero_stamps_;
+    return;
+  }
+  if (std::min(start_ns, end_ns) < -kFurthestStamp || std::max(start_ns, end_ns) > kFurthestStamp) {
+    ++absurd_stamps_;
     return;
   }
   if (end_ns < start_ns) {
@@ -139,9 +143,39 @@ void TraceBuilder::SortByStart() {
   apply(trace_.start);
 }
 
+// Sorted by start, the repeats of a record are neighbours on their lane.
+void TraceBuilder::RemoveRepeats() {
+  std::vector<std::optional<std::size_t>> last(trace_.lanes.size());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < trace_.size(); ++i) {
+    auto& before = last[trace_.lane[i].index()];
+    if (before && trace_.start[*before] == trace_.start[i] &&
+        trace_.end[*before] == trace_.end[i] && trace_.kernel[*before] == trace_.kernel[i] &&
+        trace_.geometry[*before] == trace_.geometry[i]) {
+      continue;
+    }
+    trace_.start[kept] = trace_.start[i];
+    trace_.end[kept] = trace_.end[i];
+    trace_.kernel[kept] = trace_.kernel[i];
+    trace_.geometry[kept] = trace_.geometry[i];
+    trace_.lane[kept] = trace_.lane[i];
+    before = kept++;
+  }
+  trace_.diagnostics.Add(Finding::kDuplicateDispatches,
+                         static_cast<std::int64_t>(trace_.size() - kept));
+  trace_.start.resize(kept);
+  trace_.end.resize(kept);
+  trace_.kernel.resize(kept);
+  trace_.geometry.resize(kept);
+  trace_.lane.resize(kept);
+}
+
 void TraceBuilder::CheckDispatchIds() {
   if (ids_ == 0) return;
-  const std::int64_t expected = id_max_ - id_min_ + 1;
+  const std::uint64_t span =
+      static_cast<std::uint64_t>(id_max_) - static_cast<std::uint64_t>(id_min_);
+  const auto expected = static_cast<std::int64_t>(
+      std::min(span, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() - 1)) + 1);
   trace_.diagnostics.Add(Finding::kMissingDispatchIds, expected - ids_,
                          fmt::format("ids {} to {}, {} records", id_min_, id_max_, ids_));
 }
@@ -175,9 +209,11 @@ base::Result<Trace> TraceBuilder::Finish() && {
                       "trace again with kernel tracing on, and send a request while it runs");
   }
   trace_.diagnostics.Add(Finding::kZeroStamps, zero_stamps_);
+  trace_.diagnostics.Add(Finding::kMalformedRow, absurd_stamps_, "a stamp that no clock shows");
   trace_.diagnostics.Add(Finding::kEndBeforeStart, swapped_);
   CheckDispatchIds();
   SortByStart();
+  if (drop_repeats_) RemoveRepeats();
   CheckLanes();
   std::sort(trace_.host_calls.begin(), trace_.host_calls.end(),
             [](const HostCall& a, const HostCall& b) { return a.start < b.start; });

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/result.h"
@@ -28,14 +30,18 @@ class TraceBuilder {
   // A stream numbered 0 may be the default stream or "unknown" (ROCm 7.0.1 writes 0 for all):
   // such lanes are told apart by queue as well, others by stream alone.
   LaneId AddLane(std::int64_t device, std::optional<std::int64_t> queue,
-                 std::optional<std::int64_t> stream);
+                 std::optional<std::int64_t> stream,
+                 std::optional<std::int64_t> process = std::nullopt);
 
   void Reserve(std::size_t dispatches);
-  // AddDispatch swaps a start after its end and leaves out a record without stamps (both 0),
-  // counting each. dispatch_id, where the file has one, feeds the check for missing ids; pass
-  // nullopt where ids mean nothing.
+  // AddDispatch swaps a start after its end and leaves out a record without stamps (0) or with
+  // stamps that no clock shows (beyond 2^61 ns, 73 years), counting each. dispatch_id, where the
+  // file has one, feeds the check for missing ids; pass nullopt where ids mean nothing.
   void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
                    LaneId lane, std::optional<std::int64_t> dispatch_id = std::nullopt);
+  // DropRepeats makes Finish leave out records that equal another in every column. For readers that
+  // saw a dispatch id twice.
+  void DropRepeats() { drop_repeats_ = true; }
   void AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns);
 
   base::Diagnostics& diagnostics() { return trace_.diagnostics; }
@@ -46,15 +52,22 @@ class TraceBuilder {
   base::Result<Trace> Finish() &&;
 
  private:
+  using LaneKey = std::tuple<DeviceId, std::optional<std::int64_t>, std::optional<std::int64_t>,
+                             std::optional<std::int64_t>>;
+
   void CheckDispatchIds();
   void SortByStart();
+  void RemoveRepeats();
   void CheckLanes();
 
   Trace trace_;
   std::unordered_map<std::string, KernelId> kernel_ids_;
   std::unordered_map<std::uint64_t, std::vector<GeometryId>> geometry_ids_;
   std::unordered_map<std::int64_t, DeviceId> device_ids_;
+  std::map<LaneKey, LaneId> lane_ids_;
+  bool drop_repeats_ = false;
   std::int64_t zero_stamps_ = 0;
+  std::int64_t absurd_stamps_ = 0;
   std::int64_t swapped_ = 0;
   // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
   std::int64_t ids_ = 0, id_min_ = 0, id_max_ = 0;

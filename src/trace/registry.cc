@@ -2,10 +2,16 @@
 
 #include <array>
 
+#include "trace/nsys/nsys.h"
+#include "trace/rocprof_csv/rocprof_csv.h"
+
 namespace culprit::trace {
 
 std::span<const Reader> Readers() {
-  static const std::array<Reader, 0> kReaders = {};
+  static constexpr std::array kReaders = {
+      nsys::kReader,
+      rocprof_csv::kReader,
+  };
   return kReaders;
 }
 

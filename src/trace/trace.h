@@ -57,11 +57,13 @@ struct Device {
 };
 
 // Lane is a place where work runs in order: a stream, or a hardware queue where the file knows no
-// streams. Dispatches of one lane that overlap are waiting for each other.
+// streams. Dispatches of one lane that overlap are waiting for each other. Streams and queues are
+// numbered by each process for itself; process is set where a file holds several.
 struct Lane {
   DeviceId device;
   std::optional<std::int64_t> queue;
   std::optional<std::int64_t> stream;
+  std::optional<std::int64_t> process = {};
 };
 
 // HostCall is one blocking or asynchronous call of the runtime API on the host. Its time is the

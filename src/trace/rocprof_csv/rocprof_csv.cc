@@ -1,0 +1,280 @@
+#include "trace/rocprof_csv/rocprof_csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/printable.h"
+#include "trace/builder.h"
+#include "trace/dispatch_ids.h"
+#include "trace/rocprof_csv/columns.h"
+#include "trace/rocprof_csv/csv_rows.h"
+
+namespace culprit::trace::rocprof_csv {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Finding;
+using base::Result;
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+template <typename Value>
+using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
+
+// ParseNumber fills value from a field. An empty field leaves it empty; anything but a
+// non-negative number that T holds fails.
+template <typename T>
+bool ParseNumber(std::string_view text, std::optional<T>& value) {
+  if (text.empty()) return true;
+  T number{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || stop != text.data() + text.size() || number < 0) return false;
+  value = number;
+  return true;
+}
+
+// "Agent 4" (7.0) or 4 (6.3): the same number.
+std::string_view AgentNumber(std::string_view text) {
+  constexpr std::string_view kPrefix = "Agent ";
+  if (EqualNames(text.substr(0, kPrefix.size()), kPrefix)) text.remove_prefix(kPrefix.size());
+  return text;
+}
+
+std::uint32_t Blocks(std::uint32_t work_items, std::uint32_t block) {
+  return work_items / block + (work_items % block != 0 ? 1 : 0);
+}
+
+// IsCut tells whether a name opens more brackets than it closes, or ends in an ellipsis: some tools
+// cut names at a fixed length. An operator's own brackets prove nothing.
+bool IsCut(std::string_view name) {
+  if (name.ends_with("…") || name.ends_with("...")) return true;
+  if (name.find("operator") != std::string_view::npos) return false;
+  return std::ranges::count(name, '(') > std::ranges::count(name, ')') ||
+         std::ranges::count(name, '<') > std::ranges::count(name, '>');
+}
+
+std::string_view FormatName(Columns::Writer writer) {
+  switch (writer) {
+    case Columns::Writer::kRocprofv3:
+      return "rocprofv3 CSV";
+    case Columns::Writer::kRocpdConvert:
+      return "rocpd convert CSV";
+    case Columns::Writer::kRocprofV1:
+      return "rocprof v1 CSV";
+  }
+  return "rocprof CSV";
+}
+
+// Process is one traced process. Its dispatch ids, queues and streams are numbered by itself.
+struct Process {
+  std::int64_t number;  // its pid, else 1 for the first of the file and so on
+  DispatchIds ids;
+};
+
+// RowReader turns the rows of one file into a Trace.
+class RowReader {
+ public:
+  RowReader(Columns columns, const std::string& path, const ReadOptions& options)
+      : columns_(std::move(columns)),
+        options_(options),
+        builder_(std::string(FormatName(columns_.writer())), path) {
+    builder_.trace().clock = columns_.writer() == Columns::Writer::kRocprofV1
+                                 ? NamedClock::kUnknown
+                                 : NamedClock::kBoottime;
+  }
+
+  base::Status ReadAll(CsvRows& rows);
+  Result<Trace> Finish() &&;
+
+ private:
+  base::Status KeepWhatWasRead(const base::Error& error);
+  // Each of these returns false when the row makes no sense.
+  bool AddRow(std::span<const Field> row);
+  bool AddDispatch(std::span<const Field> row, Process& process);
+  bool ParseGeometry(std::span<const Field> row, Geometry& geometry) const;
+
+  template <typename T>
+  bool Parse(std::span<const Field> row, Column column, std::optional<T>& value) const {
+    return ParseNumber(columns_.Get(row, column).text, value);
+  }
+  KernelId KernelNamed(const Field& name);
+  Process& ProcessOf(std::string_view key, std::optional<std::int64_t> pid);
+
+  Columns columns_;
+  const ReadOptions& options_;
+  TraceBuilder builder_;
+  TextMap<KernelId> kernels_;
+  // By guid or pid, and by the header they stand under: files may have been joined.
+  TextMap<Process> processes_;
+  std::int64_t headers_ = 1;
+  std::string process_key_;
+  Process* process_ = nullptr;  // that of process_key_ under the current header
+  std::int64_t repeated_ids_ = 0;
+  std::string scratch_;
+};
+
+base::Status RowReader::ReadAll(CsvRows& rows) {
+  const auto count = [&](Finding finding) {
+    builder_.diagnostics().Add(finding, 1, fmt::format("line {}", rows.line()));
+  };
+  for (;;) {
+    const auto state = rows.Next();
+    if (!state) return KeepWhatWasRead(state.error());
+    if (*state == CsvRows::State::kEnd) return {};
+    if (*state == CsvRows::State::kTorn) {
+      count(Finding::kTornTail);
+    } else if (*state == CsvRows::State::kTooLong) {
+      count(Finding::kMalformedRow);
+    } else if (columns_.IsHeader(rows.fields())) {
+      auto columns = Columns::Find(rows.fields());
+      if (!columns) {
+        return Fail(std::move(columns.error()).In(fmt::format("line {}", rows.line())));
+      }
+      columns_ = *std::move(columns);
+      ++headers_;
+      process_ = nullptr;
+    } else if (!AddRow(rows.fields())) {
+      count(Finding::kMalformedRow);
+    }
+  }
+}
+
+// A compressed file that breaks off is worth what came before the break.
+base::Status RowReader::KeepWhatWasRead(const base::Error& error) {
+  if (error.code != ErrorCode::kDamagedTrace) return Fail(error);
+  builder_.diagnostics().Add(Finding::kTruncatedFile, 1, error.message);
+  return {};
+}
+
+bool RowReader::AddRow(std::span<const Field> row) {
+  if (row.size() != columns_.width()) return false;
+  if (columns_.Has(Column::kKind) &&
+      !EqualNames(columns_.Get(row, Column::kKind).text, "KERNEL_DISPATCH")) {
+    builder_.diagnostics().Add(Finding::kUnsupportedRecords);
+    return true;
+  }
+  std::optional<std::int64_t> pid;
+  if (!Parse(row, Column::kProcess, pid)) return false;
+  if (options_.process && pid && pid != options_.process) return true;
+  const Column key = columns_.Has(Column::kGuid) ? Column::kGuid : Column::kProcess;
+  return AddDispatch(row, ProcessOf(columns_.Get(row, key).text, pid));
+}
+
+// "KERNEL_DISPATCH","Agent 1","2","2","2684120","164","33","scale_f32(float const*, …)","40054",
+// "342331487558371","342331487561256","0","0","8","0","128","256","1","1","24576","1","1"
+bool RowReader::AddDispatch(std::span<const Field> row, Process& process) {
+  std::optional<std::int64_t> start, end, agent, queue, stream, id;
+  Geometry geometry;
+  const Field name = columns_.Get(row, Column::kName);
+  const bool parsed = Parse(row, Column::kStart, start) && Parse(row, Column::kEnd, end) &&
+                      ParseNumber(AgentNumber(columns_.Get(row, Column::kAgent).text), agent) &&
+                      Parse(row, Column::kQueue, queue) && Parse(row, Column::kStream, stream) &&
+                      Parse(row, Column::kDispatchId, id) && ParseGeometry(row, geometry);
+  if (!parsed || !start || !end || !agent || name.text.empty()) return false;
+  if (id && !process.ids.Add(*id)) ++repeated_ids_;
+  builder_.AddDispatch(*start, *end, KernelNamed(name), builder_.AddGeometry(geometry),
+                       builder_.AddLane(*agent, queue, stream, process.number));
+  return true;
+}
+
+// A grid is counted in work-items. Where a dimension has no column (rocprof v1, whose sizes are
+// products of all three) it is 1.
+bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) const {
+  std::optional<std::uint32_t> grid[3], block[3];
+  constexpr auto kGrid = std::to_array({Column::kGridX, Column::kGridY, Column::kGridZ});
+  constexpr auto kBlock = std::to_array({Column::kBlockX, Column::kBlockY, Column::kBlockZ});
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!Parse(row, kGrid[i], grid[i]) || !Parse(row, kBlock[i], block[i])) return false;
+  }
+  if (!grid[0] || !block[0]) return true;
+  const Dim3 b{*block[0], block[1].value_or(1), block[2].value_or(1)};
+  if (b.x == 0 || b.y == 0 || b.z == 0) return true;
+  const Dim3 g{*grid[0], grid[1].value_or(1), grid[2].value_or(1)};
+  geometry = {{Blocks(g.x, b.x), Blocks(g.y, b.y), Blocks(g.z, b.z)}, b};
+  return true;
+}
+
+KernelId RowReader::KernelNamed(const Field& name) {
+  std::string_view text = name.text;
+  if (name.has_pairs) {
+    scratch_.clear();
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      scratch_ += text[i];
+      i += text.substr(i, 2) == "\"\"" ? 1u : 0u;
+    }
+    text = scratch_;
+  }
+  if (const auto it = kernels_.find(text); it != kernels_.end()) return it->second;
+  return kernels_.emplace(text, builder_.AddKernel(text)).first->second;
+}
+
+Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
+  if (process_ == nullptr || key != process_key_) {
+    const auto next = static_cast<std::int64_t>(processes_.size() + 1);
+    const auto [it, fresh] = processes_.try_emplace(fmt::format("{} {}", headers_, key),
+                                                    Process{pid.value_or(next), {}});
+    process_key_ = key;
+    process_ = &it->second;
+  }
+  return *process_;
+}
+
+Result<Trace> RowReader::Finish() && {
+  auto& diagnostics = builder_.diagnostics();
+  std::int64_t missing = 0;
+  for (const auto& [key, process] : processes_) {
+    const std::int64_t more = process.ids.missing();
+    missing = more > std::numeric_limits<std::int64_t>::max() - missing
+                  ? std::numeric_limits<std::int64_t>::max()
+                  : missing + more;
+  }
+  diagnostics.Add(Finding::kMissingDispatchIds, missing);
+  if (processes_.size() > 1) {
+    diagnostics.Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
+  } else {
+    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
+  }
+  if (repeated_ids_ > 0) builder_.DropRepeats();
+  auto trace = std::move(builder_).Finish();
+  if (!trace) return trace;
+  for (const Kernel& kernel : trace->kernels) {
+    const std::string_view name = trace->strings.Get(kernel.name);
+    if (!IsCut(name)) continue;
+    trace->diagnostics.Add(Finding::kTruncatedNames, 1, base::Shortened(base::Printable(name), 80));
+  }
+  return trace;
+}
+
+}  // namespace
+
+Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {
+  auto stream = source.Stream();
+  if (!stream) return Fail(std::move(stream.error()));
+  CsvRows rows(**stream);
+  const auto header = rows.Next();
+  if (!header) return Fail(header.error());
+  if (*header != CsvRows::State::kRow) {
+    return Fail(ErrorCode::kDamagedTrace, "the file breaks off in its header", source.path(),
+                "trace again, or copy the file again");
+  }
+  auto columns = Columns::Find(rows.fields());
+  if (!columns) return Fail(std::move(columns.error()).In(source.path()));
+  RowReader reader(*std::move(columns), source.path(), options);
+  if (auto done = reader.ReadAll(rows); !done) {
+    return Fail(std::move(done.error()).In(source.path()));
+  }
+  return std::move(reader).Finish();
+}
+
+}  // namespace culprit::trace::rocprof_csv
