@@ -1,0 +1,78 @@
+#include "sys/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace culprit::sys {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Status;
+
+tl::unexpected<base::Error> Failed(const std::string& path) {
+  return Fail(ErrorCode::kUnreadable, std::string("cannot be written: ") + std::strerror(errno),
+              path);
+}
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+Status WriteInto(const std::string& path, std::string_view text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return Failed(path);
+  const bool written = WriteAll(fd, text);
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  if (!written) return Failed(path);
+  return {};
+}
+
+}  // namespace
+
+Status WriteFileAtomically(const std::string& path, std::string_view text) {
+  struct stat info {};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (exists && S_ISDIR(info.st_mode)) {
+    errno = EISDIR;
+    return Failed(path);
+  }
+  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text);
+
+  std::string temporary = path + ".XXXXXX";
+  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return Failed(path);
+  // mkostemp makes files for the owner alone; a report has the usual permissions.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  const mode_t mode = exists ? (info.st_mode & 07777) : (0666 & ~mask);
+  bool good = WriteAll(fd, text) && ::fchmod(fd, mode) == 0 && ::fsync(fd) == 0;
+  int error = errno;
+  if (::close(fd) != 0 && good) {
+    good = false;
+    error = errno;
+  }
+  if (good && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    good = false;
+    error = errno;
+  }
+  if (good) return {};
+  ::unlink(temporary.c_str());
+  errno = error;
+  return Failed(path);
+}
+
+}  // namespace culprit::sys

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace culprit::sys {
+
+// WriteFileAtomically replaces path with text: whoever looks sees the old file or the whole new
+// one, also after a crash. Writes beside it, flushes to disk, renames. Something that is no regular
+// file (/dev/stdout, a pipe) is written straight into. Fails with kUnreadable; no half-written
+// file stays behind.
+base::Status WriteFileAtomically(const std::string& path, std::string_view text);
+
+}  // namespace culprit::sys
