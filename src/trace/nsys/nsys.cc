@@ -25,7 +25,8 @@ using base::Result;
 // A serialised GlobalId is hardware id (8 bits), VM id (8), pid (24), tid (24).
 std::int64_t PidOf(std::int64_t global_id) { return (global_id >> 24) & 0xFFFFFF; }
 
-// The numbers are CUPTI's and the same in all versions; old exports have no table of them.
+// The numbers of ENUM_CUDA_MEMCPY_OPER, which are CUPTI's and the same in all versions; old exports
+// lack the table. 11 to 13 are migrations of unified memory.
 std::string CopyName(std::int64_t kind) {
   constexpr std::array<std::string_view, 14> kWays = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH",
                                                       "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
