@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "sys/sqlite.h"
 #include "trace/builder.h"
@@ -24,7 +25,8 @@ using base::Result;
 // A serialised GlobalId is hardware id (8 bits), VM id (8), pid (24), tid (24).
 std::int64_t PidOf(std::int64_t global_id) { return (global_id >> 24) & 0xFFFFFF; }
 
-// The numbers are CUPTI's and the same in all versions; old exports have no table of them.
+// The numbers of ENUM_CUDA_MEMCPY_OPER, which are CUPTI's and the same in all versions; old exports
+// lack the table. 11 to 13 are migrations of unified memory.
 std::string CopyName(std::int64_t kind) {
   constexpr std::array<std::string_view, 14> kWays = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH",
                                                       "AtoA",    "AtoD", "DtoA", "DtoD", "HtoH",
@@ -73,6 +75,8 @@ class ExportReader {
 
   template <typename Visit>
   void ForEachRow(std::string_view table, const std::string& columns, Visit visit);
+  template <typename Visit>
+  void ReadTexts(std::string_view table, const std::string& columns, Visit visit);
   void Damaged(const base::Error& error);
   bool Wanted(std::optional<std::int64_t> global_id) const {
     return !options_.process || !global_id || PidOf(*global_id) == *options_.process;
@@ -100,35 +104,35 @@ void ExportReader::ForEachRow(std::string_view table, const std::string& columns
   if (!done) Damaged(done.error());
 }
 
-// Only the names that are used: StringIds also holds every NVTX text and file name.
-void ExportReader::ReadNames() {
-  std::string used = "SELECT NULL";
-  for (const std::string_view table : {kKernels, kRuntime, kDriver}) {
-    if (!schema_.Has(table)) continue;
-    used += fmt::format(" UNION ALL SELECT {} FROM {}", schema_.Identity(table), table);
-  }
-  auto rows = db_.Prepare(fmt::format("SELECT {} FROM StringIds WHERE id IN ({})",
-                                      schema_.List(kStrings, {"id", "value"}), used));
+// Visits the rows of two columns, a number and a text.
+template <typename Visit>
+void ExportReader::ReadTexts(std::string_view table, const std::string& columns, Visit visit) {
+  if (!schema_.Has(table)) return;
+  auto rows = db_.Prepare(fmt::format("SELECT {} FROM {}", columns, table));
   if (!rows) return Damaged(rows.error());
   for (;;) {
     const auto more = rows->Step();
     if (!more) return Damaged(more.error());
     if (!*more) return;
-    names_.emplace(rows->Int(0), rows->Text(1));
+    visit(rows->Int(0), rows->Text(1));
   }
 }
 
-void ExportReader::ReadDevices() {
-  if (!schema_.Has(kGpus)) return;
-  auto rows =
-      db_.Prepare(fmt::format("SELECT {} FROM {}", schema_.List(kGpus, {"id", "name"}), kGpus));
-  if (!rows) return Damaged(rows.error());
-  for (;;) {
-    const auto more = rows->Step();
-    if (!more) return Damaged(more.error());
-    if (!*more) return;
-    devices_.emplace(rows->Int(0), rows->Text(1));
+// Only the names that are used: StringIds also holds registered NVTX texts, symbols, file names.
+void ExportReader::ReadNames() {
+  std::unordered_set<std::int64_t> used;
+  for (const std::string_view table : {kKernels, kRuntime, kDriver}) {
+    ForEachRow(table, schema_.Identity(table),
+               [&](const sys::SqliteRow& row) { used.insert(row.Int(0)); });
   }
+  ReadTexts(kStrings, schema_.List(kStrings, {"id", "value"}), [&](std::int64_t id, auto text) {
+    if (used.contains(id)) names_.emplace(id, text);
+  });
+}
+
+void ExportReader::ReadDevices() {
+  ReadTexts(kGpus, schema_.List(kGpus, {"id", "name"}),
+            [&](std::int64_t id, auto text) { devices_.emplace(id, text); });
 }
 
 template <typename NameOf>

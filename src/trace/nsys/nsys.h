@@ -15,7 +15,7 @@ base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options);
 
 inline constexpr Reader kReader = {
     .name = "nsys SQLite",
-    .versions = "exports of Nsight Systems 2021 to 2025",
+    .versions = "Nsight Systems exports by their columns; tested with one of 2023",
     .sniff = Sniff,
     .read = Read,
 };

@@ -55,13 +55,15 @@ std::uint32_t Blocks(std::uint32_t work_items, std::uint32_t block) {
   return work_items / block + (work_items % block != 0 ? 1 : 0);
 }
 
-// IsCut tells whether a name opens more brackets than it closes, or ends in an ellipsis: some tools
-// cut names at a fixed length. An operator's own brackets prove nothing.
+// IsCut tells whether a tool cut the name at some length: it ends in an ellipsis, or opens more
+// brackets than it closes. An operator's own brackets prove nothing, nor does a comparison inside
+// the template arguments of a name that is complete.
 bool IsCut(std::string_view name) {
   if (name.ends_with("…") || name.ends_with("...")) return true;
   if (name.find("operator") != std::string_view::npos) return false;
+  const bool complete = name.ends_with(')');
   return std::ranges::count(name, '(') > std::ranges::count(name, ')') ||
-         std::ranges::count(name, '<') > std::ranges::count(name, '>');
+         (!complete && std::ranges::count(name, '<') > std::ranges::count(name, '>'));
 }
 
 std::string_view FormatName(Columns::Writer writer) {
