@@ -82,17 +82,12 @@ DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
 
 LaneId TraceBuilder::AddLane(std::int64_t device, std::optional<std::int64_t> queue,
                              std::optional<std::int64_t> stream) {
-  const Lane lane{AddDevice(device, ""), queue, stream};
+  const DeviceId id = AddDevice(device, "");
   const bool by_stream = stream.value_or(0) != 0;
-  for (std::size_t i = trace_.lanes.size(); i-- > 0;) {
-    const Lane& known = trace_.lanes[i];
-    if (known.device == lane.device && known.stream == lane.stream &&
-        (by_stream || known.queue == lane.queue)) {
-      return LaneId(i);
-    }
-  }
-  trace_.lanes.push_back(lane);
-  return LaneId(trace_.lanes.size() - 1);
+  const auto [it, fresh] = lane_ids_.try_emplace({id, by_stream ? std::nullopt : queue, stream},
+                                                 LaneId(trace_.lanes.size()));
+  if (fresh) trace_.lanes.push_back({id, queue, stream});
+  return it->second;
 }
 
 void TraceBuilder::Reserve(std::size_t dispatches) {
@@ -157,8 +152,11 @@ void TraceBuilder::SortByStart() {
 
 void TraceBuilder::CheckDispatchIds() {
   if (ids_ == 0) return;
-  const std::int64_t expected = id_max_ - id_min_ + 1;
-  trace_.diagnostics.Add(Finding::kMissingDispatchIds, expected - ids_,
+  // A hostile file may name any two ids; their distance saturates.
+  std::int64_t missing = 0;
+  if (__builtin_sub_overflow(id_max_, id_min_, &missing)) missing = INT64_MAX;
+  missing -= ids_ - 1;
+  trace_.diagnostics.Add(Finding::kMissingDispatchIds, missing,
                          fmt::format("ids {} to {}, {} records", id_min_, id_max_, ids_));
 }
 

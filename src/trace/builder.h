@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/result.h"
@@ -54,6 +56,8 @@ class TraceBuilder {
   std::unordered_map<std::string, KernelId> kernel_ids_;
   std::unordered_map<std::uint64_t, std::vector<GeometryId>> geometry_ids_;
   std::unordered_map<std::int64_t, DeviceId> device_ids_;
+  std::map<std::tuple<DeviceId, std::optional<std::int64_t>, std::optional<std::int64_t>>, LaneId>
+      lane_ids_;
   std::int64_t zero_stamps_ = 0;
   std::int64_t swapped_ = 0;
   // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
