@@ -52,7 +52,7 @@ class PathTree {
   struct Node {
     std::optional<int> id;
     int element = kElsewhere;
-    std::vector<std::pair<std::string_view, int>> children;
+    std::vector<std::pair<std::string, int>> children;
   };
 
   static std::size_t At(int node) { return static_cast<std::size_t>(node); }
@@ -279,6 +279,11 @@ std::optional<std::int64_t> JsonScalar::Thousandths() const {
 std::optional<std::string_view> JsonScalar::String() const {
   if (kind != Kind::kString) return std::nullopt;
   return text;
+}
+
+void AddBelow(std::string_view prefix, std::initializer_list<JsonPath> below,
+              std::vector<JsonPath>& paths) {
+  for (const auto& [path, id] : below) paths.push_back({std::string(prefix) + path, id});
 }
 
 base::Result<JsonEnd> ParseJson(ByteStream& stream, std::span<const JsonPath> paths,

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "sys/source.h"
@@ -30,9 +32,13 @@ struct JsonScalar {
 // JsonPath is a place in a document that a reader wants to hear about: keys joined by '.', "[]" for
 // any element of an array. "agents[].id.handle"; "" is the root. id is what events carry.
 struct JsonPath {
-  std::string_view path;
+  std::string path;
   int id;
 };
+
+// AddBelow appends paths that share their beginning: prefix + each.
+void AddBelow(std::string_view prefix, std::initializer_list<JsonPath> below,
+              std::vector<JsonPath>& paths);
 
 // JsonEvents is told what stands at the declared paths, in the order of the file.
 class JsonEvents {
