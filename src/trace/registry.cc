@@ -2,10 +2,14 @@
 
 #include <array>
 
+#include "trace/rocprof_json/rocprof_json.h"
+
 namespace culprit::trace {
 
 std::span<const Reader> Readers() {
-  static const std::array<Reader, 0> kReaders = {};
+  static const std::array kReaders = {
+      rocprof_json::kReader,
+  };
   return kReaders;
 }
 
