@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "trace/chrome/chrome.h"
 #include "trace/rocprof_json/rocprof_json.h"
 
 namespace culprit::trace {
@@ -9,6 +10,7 @@ namespace culprit::trace {
 std::span<const Reader> Readers() {
   static const std::array kReaders = {
       rocprof_json::kReader,
+      chrome::kReader,
   };
   return kReaders;
 }
