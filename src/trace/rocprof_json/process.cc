@@ -19,6 +19,10 @@ constexpr std::int64_t kGpu = 2;
 // 146 years: stamps below it can be subtracted and added without a thought.
 constexpr std::int64_t kLastStamp = std::int64_t{1} << 62;
 
+// A hostile file could list names of no length until the memory is full. A real one has 33 kinds of
+// records, 477 operations of one kind, and 10 agents.
+constexpr std::size_t kMostNames = 10'000;
+
 bool HasStamps(const Record& record) {
   const auto plausible = [](const std::optional<std::int64_t>& stamp) {
     return stamp && *stamp >= 0 && *stamp < kLastStamp;
@@ -43,8 +47,17 @@ Geometry ToGeometry(const std::array<std::int64_t, 3>& grid,
 
 }  // namespace
 
+void Process::AddKind() {
+  if (operation_names_.size() < kMostNames) operation_names_.emplace_back();
+}
+
+void Process::AddOperation(std::string_view name) {
+  if (operation_names_.empty() || operation_names_.back().size() == kMostNames) return;
+  operation_names_.back().emplace_back(name);
+}
+
 void Process::AddAgent(const Agent& agent) {
-  if (agent.handle) agents_.insert_or_assign(*agent.handle, agent);
+  if (agent.handle && agents_.size() < kMostNames) agents_.insert_or_assign(*agent.handle, agent);
 }
 
 // {"kernel_id":8,"kernel_name":"_Z3addPf.kd","formatted_kernel_name":"add(float*)",
@@ -93,8 +106,8 @@ std::string Process::OperationName(Operation operation, std::string_view otherwi
   const auto within = [](std::int64_t index, std::size_t size) {
     return index >= 0 && static_cast<std::uint64_t>(index) < size;
   };
-  if (within(kind, operation_names.size())) {
-    const auto& names = operation_names[static_cast<std::size_t>(kind)];
+  if (within(kind, operation_names_.size())) {
+    const auto& names = operation_names_[static_cast<std::size_t>(kind)];
     if (within(number, names.size()) && !names[static_cast<std::size_t>(number)].empty()) {
       return names[static_cast<std::size_t>(number)];
     }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
@@ -37,9 +38,10 @@ struct Symbol {
 class Process {
  public:
   std::optional<std::int64_t> pid;
-  // operation_names[kind][operation], as "strings" lists them.
-  std::vector<std::vector<std::string>> operation_names;
 
+  // Kinds of records and the operations of each, in the order of their numbers.
+  void AddKind();
+  void AddOperation(std::string_view name);
   void AddAgent(const Agent& agent);
   void AddSymbol(Symbol symbol);
   // Each returns false when the record lacks what it needs or holds an impossible value.
@@ -80,6 +82,7 @@ class Process {
   void MoveDispatches(TraceBuilder& builder, const std::vector<std::optional<LaneId>>& lanes);
   void MoveCopies(TraceBuilder& builder, const std::vector<std::optional<LaneId>>& lanes);
 
+  std::vector<std::vector<std::string>> operation_names_;  // by kind, by operation
   std::unordered_map<std::int64_t, Agent> agents_;
   std::unordered_map<std::int64_t, std::string> kernels_;
   std::vector<Work> dispatches_, copies_;

@@ -163,7 +163,7 @@ void Events::Begin(int place) {
       symbol_ = {};
       break;
     case kOperations:
-      process_.operation_names.emplace_back();
+      process_.AddKind();
       break;
     case kDispatch:
     case kCopy:
@@ -201,7 +201,7 @@ void Events::Value(int place, const JsonScalar& value) {
     case kHipCall:
       return CountMalformed(false, "a record that is no object");
     case kOperations:
-      process_.operation_names.emplace_back();
+      process_.AddKind();
       return;
     default:
       if (place >= kStart) return OfRecord(place, value.Integer());
@@ -227,7 +227,7 @@ void Events::OfNames(int place, const JsonScalar& value) {
       agent_.name = value.String().value_or("");
       break;
     case kOperation:
-      process_.operation_names.back().emplace_back(value.String().value_or(""));
+      process_.AddOperation(value.String().value_or(""));
       break;
     case kSymbolId:
       symbol_.id = value.Integer();
