@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <string>
 #include <vector>
@@ -109,6 +110,37 @@ TEST(JsonStream, SaysWhereADocumentBreaksOff) {
   const auto end = Parse(whole, {{"d", 1}}, log);
   EXPECT_FALSE(end->torn);
   EXPECT_EQ(end->bytes, whole.size());
+}
+
+std::string Gzip(std::string text) {
+  z_stream z{};
+  deflateInit2(&z, Z_BEST_SPEED, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(text.size() + 1000, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(text.data());
+  z.avail_in = static_cast<uInt>(text.size());
+  z.next_out = reinterpret_cast<Bytef*>(packed.data());
+  z.avail_out = static_cast<uInt>(packed.size());
+  deflate(&z, Z_FINISH);
+  packed.resize(z.total_out);
+  deflateEnd(&z);
+  return packed;
+}
+
+TEST(JsonStream, ReadsWhatATornGzipFileHolds) {
+  std::string text = "[0";
+  for (int i = 1; i < 10'000; ++i) text += "," + std::to_string(i);
+  std::string packed = Gzip(text + "]");
+  Log whole;
+  EXPECT_FALSE(Parse(packed, {{"[]", 1}}, whole)->torn);
+  EXPECT_EQ(whole.lines.size(), 10'000u);
+  packed.resize(packed.size() / 2);
+  Log torn;
+  const auto end = Parse(packed, {{"[]", 1}}, torn);
+  ASSERT_TRUE(end) << end.error().Text();
+  EXPECT_TRUE(end->torn);
+  EXPECT_EQ(end->why, "the compressed file breaks off");
+  EXPECT_GT(torn.lines.size(), 1'000u);
+  EXPECT_LT(torn.lines.size(), 10'000u);
 }
 
 TEST(JsonStream, FailsAtTheByteOfASyntaxError) {
