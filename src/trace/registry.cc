@@ -1,15 +1,15 @@
-#include "trace/registry.h"
-
-#include <array>
-
+#include "trace/chrome/chrome.h"
 #include "trace/nsys/nsys.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
+#include "trace/rocprof_json/rocprof_json.h"
 
 namespace culprit::trace {
 
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
       nsys::kReader,
+      rocprof_json::kReader,
+      chrome::kReader,
       rocprof_csv::kReader,
   };
   return kReaders;

@@ -1,0 +1,222 @@
+#include "trace/rocprof_json/process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "trace/demangle.h"
+
+namespace culprit::trace::rocprof_json {
+namespace {
+
+using base::Finding;
+
+// What "type" of an agent means.
+constexpr std::int64_t kCpu = 1;
+constexpr std::int64_t kGpu = 2;
+// 146 years: stamps below it can be subtracted and added without a thought.
+constexpr std::int64_t kLastStamp = std::int64_t{1} << 62;
+
+// A hostile file could list names of no length until the memory is full. A real one has 33 kinds of
+// records, 477 operations of one kind, and 10 agents.
+constexpr std::size_t kMostNames = 10'000;
+
+bool HasStamps(const Record& record) {
+  const auto plausible = [](const std::optional<std::int64_t>& stamp) {
+    return stamp && *stamp >= 0 && *stamp < kLastStamp;
+  };
+  return plausible(record.start) && plausible(record.end);
+}
+
+// ToGeometry turns a grid in work-items into one in workgroups; a last workgroup may be partial.
+// Sizes that no launch can have make the geometry unknown.
+Geometry ToGeometry(const std::array<std::int64_t, 3>& grid,
+                    const std::array<std::int64_t, 3>& block) {
+  std::array<std::uint32_t, 3> blocks = {};
+  std::array<std::uint32_t, 3> threads = {};
+  for (std::size_t i = 0; i < 3; ++i) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+    if (block[i] < 1 || block[i] > kMost || grid[i] < 1 || grid[i] > kMost) return {};
+    blocks[i] = static_cast<std::uint32_t>((grid[i] + block[i] - 1) / block[i]);
+    threads[i] = static_cast<std::uint32_t>(block[i]);
+  }
+  return {{blocks[0], blocks[1], blocks[2]}, {threads[0], threads[1], threads[2]}};
+}
+
+}  // namespace
+
+void Process::AddKind() {
+  if (operation_names_.size() < kMostNames) operation_names_.emplace_back();
+}
+
+void Process::AddOperation(std::string_view name) {
+  if (operation_names_.empty() || operation_names_.back().size() == kMostNames) return;
+  operation_names_.back().emplace_back(name);
+}
+
+void Process::AddAgent(const Agent& agent) {
+  if (agent.handle && agents_.size() < kMostNames) agents_.insert_or_assign(*agent.handle, agent);
+}
+
+// {"kernel_id":8,"kernel_name":"_Z3addPf.kd","formatted_kernel_name":"add(float*)",
+//  "demangled_kernel_name":"add(float*) [clone .kd]","truncated_kernel_name":"add.kd"}
+// The demangled name is whole even with --truncate-kernels. Id 0 holds the placeholder "0".
+void Process::AddSymbol(Symbol symbol) {
+  if (!symbol.id || *symbol.id == 0) return;
+  std::string name = Demangled(symbol.demangled.empty() ? symbol.mangled : symbol.demangled);
+  if (!name.empty()) kernels_.insert_or_assign(*symbol.id, std::move(name));
+}
+
+bool Process::AddDispatch(const Record& record, TraceBuilder& builder) {
+  if (!HasStamps(record) || !record.agent || !record.kernel) return false;
+  if (record.dispatch.value_or(0) < 0) return false;
+  const GeometryId geometry = builder.AddGeometry(ToGeometry(record.grid, record.block));
+  dispatches_.push_back({*record.start, *record.end, *record.kernel, record.dispatch.value_or(-1),
+                         geometry, PlaceOf(record)});
+  return true;
+}
+
+bool Process::AddCopy(const Record& record) {
+  if (!HasStamps(record) || !record.agent) return false;
+  const Operation operation(record.kind.value_or(-1), record.operation.value_or(-1));
+  const auto fresh = static_cast<std::int64_t>(copy_operations_.size());
+  const std::int64_t code = copy_operations_.try_emplace(operation, fresh).first->second;
+  copies_.push_back({*record.start, *record.end, code, -1, GeometryId(), PlaceOf(record)});
+  return true;
+}
+
+bool Process::AddHipCall(const Record& record) {
+  if (!HasStamps(record) || !record.kind || !record.operation) return false;
+  calls_.push_back({*record.start, *record.end, {*record.kind, *record.operation}});
+  return true;
+}
+
+std::uint32_t Process::PlaceOf(const Record& record) {
+  const auto fresh = static_cast<std::uint32_t>(places_.size());
+  const Place place(*record.agent, record.other_agent, record.queue, record.stream);
+  PlaceUse& use = places_.try_emplace(place, PlaceUse{fresh, 0}).first->second;
+  ++use.records;
+  return use.index;
+}
+
+std::string Process::OperationName(Operation operation, std::string_view otherwise) const {
+  const auto [kind, number] = operation;
+  const auto within = [](std::int64_t index, std::size_t size) {
+    return index >= 0 && static_cast<std::uint64_t>(index) < size;
+  };
+  if (within(kind, operation_names_.size())) {
+    const auto& names = operation_names_[static_cast<std::size_t>(kind)];
+    if (within(number, names.size()) && !names[static_cast<std::size_t>(number)].empty()) {
+      return names[static_cast<std::size_t>(number)];
+    }
+  }
+  return fmt::format("{} {}", otherwise, number);
+}
+
+const Agent* Process::FindAgent(std::optional<std::int64_t> handle) const {
+  const auto it = handle ? agents_.find(*handle) : agents_.end();
+  return it == agents_.end() ? nullptr : &it->second;
+}
+
+// AddLanes returns the lane of each place; copies from host to host have none. A copy runs on the
+// GPU that takes part in it, the receiving one where both are.
+std::vector<std::optional<LaneId>> Process::AddLanes(TraceBuilder& builder) const {
+  std::vector<std::optional<LaneId>> lanes(places_.size());
+  for (const auto& [place, use] : places_) {
+    const auto& [handle, other_handle, queue, stream] = place;
+    const Agent* agent = FindAgent(handle);
+    const Agent* const other = FindAgent(other_handle);
+    if (other != nullptr && other->type == kGpu && (agent == nullptr || agent->type != kGpu)) {
+      agent = other;
+    }
+    if (agent == nullptr) {
+      const std::string example = fmt::format("agent {}", handle);
+      builder.diagnostics().Add(Finding::kUnknownAgent, use.records, example);
+      lanes[use.index] = builder.AddLane(handle, queue, stream);
+    } else if (agent->type == kCpu) {
+      builder.diagnostics().Add(Finding::kUnsupportedRecords, use.records, "host to host copy");
+    } else {
+      const std::int64_t number = agent->node.value_or(handle);
+      builder.AddDevice(number, agent->name);
+      lanes[use.index] = builder.AddLane(number, queue, stream);
+    }
+  }
+  return lanes;
+}
+
+// DropDuplicates leaves the first dispatch of each id (replay mode repeats them) and counts ids
+// that are missing between the smallest and the largest.
+void Process::DropDuplicates(TraceBuilder& builder) {
+  std::vector<std::int64_t> ids;
+  for (const Work& work : dispatches_) {
+    if (work.dispatch >= 0) ids.push_back(work.dispatch);
+  }
+  if (ids.empty()) return;
+  std::sort(ids.begin(), ids.end());
+  const auto unique_end = std::unique(ids.begin(), ids.end());
+  const auto unique = static_cast<std::int64_t>(unique_end - ids.begin());
+  const std::int64_t first = ids.front();
+  const std::int64_t last = *(unique_end - 1);
+  builder.diagnostics().Add(Finding::kMissingDispatchIds, last - first - (unique - 1),
+                            fmt::format("ids {} to {}, {} records", first, last, unique));
+  if (unique_end == ids.end()) return;
+  ids.erase(unique_end, ids.end());
+  std::vector<char> seen(ids.size(), 0);
+  const auto repeated = [&](const Work& work) {
+    if (work.dispatch < 0) return false;
+    const auto at = std::lower_bound(ids.begin(), ids.end(), work.dispatch) - ids.begin();
+    return std::exchange(seen[static_cast<std::size_t>(at)], 1) != 0;
+  };
+  const auto dropped = std::erase_if(dispatches_, repeated);
+  builder.diagnostics().Add(Finding::kDuplicateDispatches, static_cast<std::int64_t>(dropped));
+}
+
+void Process::MoveDispatches(TraceBuilder& builder,
+                             const std::vector<std::optional<LaneId>>& lanes) {
+  struct Named {
+    KernelId kernel;
+    bool known;
+  };
+  std::unordered_map<std::int64_t, Named> kernels;
+  for (const Work& work : dispatches_) {
+    if (!lanes[work.place]) continue;
+    const std::string nameless = fmt::format("kernel {}", work.code);
+    auto it = kernels.find(work.code);
+    if (it == kernels.end()) {
+      const auto name = kernels_.find(work.code);
+      const bool known = name != kernels_.end();
+      const KernelId kernel = builder.AddKernel(known ? name->second : nameless);
+      it = kernels.try_emplace(work.code, Named{kernel, known}).first;
+    }
+    if (!it->second.known) builder.diagnostics().Add(Finding::kUnknownKernel, 1, nameless);
+    builder.AddDispatch(work.start, work.end, it->second.kernel, work.geometry, *lanes[work.place]);
+  }
+}
+
+void Process::MoveCopies(TraceBuilder& builder, const std::vector<std::optional<LaneId>>& lanes) {
+  std::vector<KernelId> kernels(copy_operations_.size());
+  for (const auto& [operation, index] : copy_operations_) {
+    kernels[static_cast<std::size_t>(index)] =
+        builder.AddKernel(OperationName(operation, "memory_copy"), WorkKind::kCopy);
+  }
+  const GeometryId unknown = builder.AddGeometry({});
+  for (const Work& work : copies_) {
+    if (!lanes[work.place]) continue;
+    const KernelId kernel = kernels[static_cast<std::size_t>(work.code)];
+    builder.AddDispatch(work.start, work.end, kernel, unknown, *lanes[work.place]);
+  }
+}
+
+void Process::MoveTo(TraceBuilder& builder) && {
+  DropDuplicates(builder);
+  const auto lanes = AddLanes(builder);
+  MoveDispatches(builder, lanes);
+  MoveCopies(builder, lanes);
+  for (const Call& call : calls_) {
+    builder.AddHostCall(OperationName(call.operation, "hip_api"), call.start, call.end);
+  }
+}
+
+}  // namespace culprit::trace::rocprof_json

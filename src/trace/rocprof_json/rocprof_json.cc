@@ -1,0 +1,390 @@
+#include "trace/rocprof_json/rocprof_json.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "sys/json_stream.h"
+#include "trace/rocprof_json/process.h"
+
+namespace culprit::trace::rocprof_json {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Finding;
+using sys::JsonPath;
+using sys::JsonScalar;
+
+enum Place : int {
+  kProcess,
+  kPid,
+  kAgent,
+  kAgentHandle,
+  kAgentNode,
+  kAgentType,
+  kAgentName,
+  kOperations,
+  kOperation,
+  kSymbol,
+  kSymbolId,
+  kSymbolMangled,
+  kSymbolDemangled,
+  kDispatch,
+  kCopy,
+  kHipCall,
+  kStart,
+  kEnd,
+  kRecordKind,
+  kRecordOperation,
+  kRecordAgent,
+  kRecordOtherAgent,
+  kRecordQueue,
+  kRecordStream,
+  kRecordKernel,
+  kRecordDispatch,
+  kGridX,
+  kGridY,
+  kGridZ,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+  kCounters,
+  kHsaCall,
+  kMarker,
+  kRcclCall,
+  kAllocation,
+  kScratch,
+};
+
+// {"size":184,"kind":11,"operation":2,"thread_id":908,"correlation_id":{"internal":1,"external":0},
+//  "start_timestamp":63857982592000,"end_timestamp":63857982594840,"dispatch_info":{"size":72,
+//  "agent_id":{"handle":37946},"queue_id":{"handle":16},"kernel_id":8,"dispatch_id":1,…,
+//  "workgroup_size":{"x":512,"y":1,"z":1},"grid_size":{"x":512,"y":1,"z":1}},
+//  "stream_id":{"handle":0}}
+// ROCm 6.x has no stream_id. A memory_copy has dst_agent_id and src_agent_id, no dispatch_info.
+std::vector<JsonPath> AllPaths() {
+  std::vector<JsonPath> paths = {{"rocprofiler-sdk-tool[]", kProcess}};
+  sys::AddBelow("rocprofiler-sdk-tool[].",
+                {{"metadata.pid", kPid},
+                 {"agents[]", kAgent},
+                 {"agents[].id.handle", kAgentHandle},
+                 {"agents[].node_id", kAgentNode},
+                 {"agents[].type", kAgentType},
+                 {"agents[].name", kAgentName},
+                 {"strings.buffer_records[]", kOperations},
+                 {"strings.buffer_records[].operations[]", kOperation},
+                 {"kernel_symbols[]", kSymbol},
+                 {"kernel_symbols[].kernel_id", kSymbolId},
+                 {"kernel_symbols[].kernel_name", kSymbolMangled},
+                 {"kernel_symbols[].demangled_kernel_name", kSymbolDemangled},
+                 {"callback_records.counter_collection[]", kCounters}},
+                paths);
+  sys::AddBelow("rocprofiler-sdk-tool[].buffer_records.",
+                {{"kernel_dispatch[]", kDispatch},
+                 {"memory_copy[]", kCopy},
+                 {"hip_api[]", kHipCall},
+                 {"counter_collection[]", kCounters},
+                 {"hsa_api[]", kHsaCall},
+                 {"marker_api[]", kMarker},
+                 {"rccl_api[]", kRcclCall},
+                 {"memory_allocation[]", kAllocation},
+                 {"scratch_memory[]", kScratch}},
+                paths);
+  for (const char* records : {"kernel_dispatch", "memory_copy", "hip_api"}) {
+    sys::AddBelow(fmt::format("rocprofiler-sdk-tool[].buffer_records.{}[].", records),
+                  {{"start_timestamp", kStart},
+                   {"end_timestamp", kEnd},
+                   {"kind", kRecordKind},
+                   {"operation", kRecordOperation},
+                   {"stream_id.handle", kRecordStream},
+                   {"dst_agent_id.handle", kRecordAgent},
+                   {"src_agent_id.handle", kRecordOtherAgent}},
+                  paths);
+  }
+  sys::AddBelow("rocprofiler-sdk-tool[].buffer_records.kernel_dispatch[].dispatch_info.",
+                {{"agent_id.handle", kRecordAgent},
+                 {"queue_id.handle", kRecordQueue},
+                 {"kernel_id", kRecordKernel},
+                 {"dispatch_id", kRecordDispatch},
+                 {"grid_size.x", kGridX},
+                 {"grid_size.y", kGridY},
+                 {"grid_size.z", kGridZ},
+                 {"workgroup_size.x", kBlockX},
+                 {"workgroup_size.y", kBlockY},
+                 {"workgroup_size.z", kBlockZ}},
+                paths);
+  return paths;
+}
+
+class Events final : public sys::JsonEvents {
+ public:
+  Events(TraceBuilder& builder, const ReadOptions& options)
+      : builder_(builder), options_(options) {}
+
+  void Begin(int place) override;
+  void End(int place) override;
+  void Value(int place, const JsonScalar& value) override;
+
+  // FinishProcess takes in what was read of a process: all of it, or less of a torn file.
+  void FinishProcess();
+
+  [[nodiscard]] std::int64_t processes_read() const { return processes_read_; }
+  [[nodiscard]] const std::string& pids() const { return pids_; }
+  [[nodiscard]] bool has_counters() const { return has_counters_; }
+
+ private:
+  void OfRecord(int place, std::optional<std::int64_t> number);
+  void OfNames(int place, const JsonScalar& value);
+  void CountSkipped(int place);
+  void CountMalformed(bool good, std::string_view what);
+
+  TraceBuilder& builder_;
+  const ReadOptions& options_;
+  Process process_;
+  Record record_;
+  Agent agent_;
+  Symbol symbol_;
+  std::int64_t processes_read_ = 0;
+  std::string pids_;  // of all processes with work, for messages
+  bool has_counters_ = false;
+};
+
+void Events::Begin(int place) {
+  switch (place) {
+    case kProcess:
+      process_ = {};
+      break;
+    case kAgent:
+      agent_ = {};
+      break;
+    case kSymbol:
+      symbol_ = {};
+      break;
+    case kOperations:
+      process_.AddKind();
+      break;
+    case kDispatch:
+    case kCopy:
+    case kHipCall:
+      record_ = {};
+      break;
+    default:
+      CountSkipped(place);
+  }
+}
+
+void Events::End(int place) {
+  switch (place) {
+    case kProcess:
+      return FinishProcess();
+    case kAgent:
+      return process_.AddAgent(agent_);
+    case kSymbol:
+      return process_.AddSymbol(std::move(symbol_));
+    case kDispatch:
+      return CountMalformed(process_.AddDispatch(record_, builder_), "kernel_dispatch");
+    case kCopy:
+      return CountMalformed(process_.AddCopy(record_), "memory_copy");
+    case kHipCall:
+      return CountMalformed(process_.AddHipCall(record_), "hip_api");
+    default:
+      return;
+  }
+}
+
+void Events::Value(int place, const JsonScalar& value) {
+  switch (place) {
+    case kDispatch:
+    case kCopy:
+    case kHipCall:
+      return CountMalformed(false, "a record that is no object");
+    case kOperations:
+      process_.AddKind();
+      return;
+    default:
+      if (place >= kStart) return OfRecord(place, value.Integer());
+      return OfNames(place, value);
+  }
+}
+
+void Events::OfNames(int place, const JsonScalar& value) {
+  switch (place) {
+    case kPid:
+      process_.pid = value.Integer();
+      break;
+    case kAgentHandle:
+      agent_.handle = value.Integer();
+      break;
+    case kAgentNode:
+      agent_.node = value.Integer();
+      break;
+    case kAgentType:
+      agent_.type = value.Integer();
+      break;
+    case kAgentName:
+      agent_.name = value.String().value_or("");
+      break;
+    case kOperation:
+      process_.AddOperation(value.String().value_or(""));
+      break;
+    case kSymbolId:
+      symbol_.id = value.Integer();
+      break;
+    case kSymbolMangled:
+      symbol_.mangled = value.String().value_or("");
+      break;
+    case kSymbolDemangled:
+      symbol_.demangled = value.String().value_or("");
+      break;
+    default:
+      break;
+  }
+}
+
+void Events::OfRecord(int place, std::optional<std::int64_t> number) {
+  switch (place) {
+    case kStart:
+      record_.start = number;
+      break;
+    case kEnd:
+      record_.end = number;
+      break;
+    case kRecordKind:
+      record_.kind = number;
+      break;
+    case kRecordOperation:
+      record_.operation = number;
+      break;
+    case kRecordAgent:
+      record_.agent = number;
+      break;
+    case kRecordOtherAgent:
+      record_.other_agent = number;
+      break;
+    case kRecordQueue:
+      record_.queue = number;
+      break;
+    case kRecordStream:
+      record_.stream = number;
+      break;
+    case kRecordKernel:
+      record_.kernel = number;
+      break;
+    case kRecordDispatch:
+      record_.dispatch = number;
+      break;
+    case kGridX:
+    case kGridY:
+    case kGridZ:
+      record_.grid[static_cast<std::size_t>(place - kGridX)] = number.value_or(0);
+      break;
+    case kBlockX:
+    case kBlockY:
+    case kBlockZ:
+      record_.block[static_cast<std::size_t>(place - kBlockX)] = number.value_or(0);
+      break;
+    default:
+      break;
+  }
+}
+
+void Events::CountSkipped(int place) {
+  const auto skipped = [this](std::string_view what) {
+    builder_.diagnostics().Add(Finding::kUnsupportedRecords, 1, what);
+  };
+  switch (place) {
+    case kCounters:
+      has_counters_ = true;
+      return skipped("counter_collection");
+    case kHsaCall:
+      return skipped("hsa_api");
+    case kMarker:
+      return skipped("marker_api");
+    case kRcclCall:
+      return skipped("rccl_api");
+    case kAllocation:
+      return skipped("memory_allocation");
+    case kScratch:
+      return skipped("scratch_memory");
+    default:
+      return;
+  }
+}
+
+void Events::CountMalformed(bool good, std::string_view what) {
+  if (!good) builder_.diagnostics().Add(Finding::kMalformedRow, 1, what);
+}
+
+void Events::FinishProcess() {
+  Process process = std::exchange(process_, {});
+  if (!process.HasWork()) return;
+  const std::string pid = process.pid ? fmt::format("{}", *process.pid) : "unknown";
+  if (pids_.size() < 100) pids_ += (pids_.empty() ? "" : ", ") + pid;
+  if (options_.process && options_.process != process.pid) return;
+  ++processes_read_;
+  std::move(process).MoveTo(builder_);
+}
+
+// NothingRead is why a whole document gave no dispatch; nullopt when the builder can say it.
+std::optional<base::Error> NothingRead(const Events& events, const ReadOptions& options,
+                                       const sys::JsonEnd& end, const std::string& path) {
+  if (end.torn) {
+    return base::Error{ErrorCode::kDamagedTrace,
+                       fmt::format("breaks off at byte {}, before any dispatch was read whole: {}",
+                                   end.bytes, end.why),
+                       path, "trace again and let the profiler finish writing"};
+  }
+  if (options.process && !events.pids().empty()) {
+    return base::Error{ErrorCode::kUsage,
+                       fmt::format("holds no dispatch of process {}", *options.process), path,
+                       "it holds those of " + events.pids()};
+  }
+  if (events.has_counters()) {
+    return base::Error{ErrorCode::kUnsupportedTrace,
+                       "is a counter collection of rocprofv3, without a kernel trace", path,
+                       "trace with --kernel-trace and without --pmc"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Verdict Sniff(const sys::Source& source) {
+  if (!source.head().starts_with('{')) return NotMine();
+  // The only key of the document; found in the head, which ends somewhere inside.
+  class Root final : public sys::JsonEvents {
+   public:
+    void Begin(int) override { found = true; }
+    void Value(int, const JsonScalar&) override {}
+    bool found = false;
+  } root;
+  const auto head = sys::Source::FromMemory(source.path(), std::string(source.head())).Stream();
+  const std::vector<JsonPath> paths = {{"rocprofiler-sdk-tool", 0}};
+  if (head) static_cast<void>(sys::ParseJson(**head, paths, root));
+  return root.found ? Verdict(Mine()) : Verdict(NotMine());
+}
+
+base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {
+  auto stream = source.Stream();
+  if (!stream) return Fail(std::move(stream.error()));
+  TraceBuilder builder(std::string(kReader.name), source.path());
+  builder.trace().clock = NamedClock::kBoottime;
+  Events events(builder, options);
+  auto end = sys::ParseJson(**stream, AllPaths(), events);
+  if (!end) return Fail(std::move(end.error()).In(source.path()));
+  if (end->torn) {
+    events.FinishProcess();
+    builder.diagnostics().Add(Finding::kTornTail, 1, fmt::format("at byte {}", end->bytes));
+  }
+  if (events.processes_read() == 0) {
+    if (auto error = NothingRead(events, options, *end, source.path())) return Fail(*error);
+  }
+  if (events.processes_read() > 1) {
+    builder.diagnostics().Add(Finding::kSeveralProcesses, events.processes_read(), events.pids());
+  }
+  return std::move(builder).Finish();
+}
+
+}  // namespace culprit::trace::rocprof_json
