@@ -196,7 +196,8 @@ Result<std::string> FillFrom(ByteStream& stream, std::size_t wanted) {
 }
 
 Result<std::unique_ptr<ByteStream>> OpenRaw(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe must not wait for its writer. It means nothing for files.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnreadable;
     return Fail(code, std::strerror(errno), path);
@@ -205,6 +206,10 @@ Result<std::unique_ptr<ByteStream>> OpenRaw(const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
   if (S_ISDIR(info.st_mode)) return Fail(ErrorCode::kUnreadable, "is a folder, not a file", path);
+  if (!S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kUnreadable, "is a pipe or a device, not a file", path,
+                "save what it holds to a file first");
+  }
   return stream;
 }
 

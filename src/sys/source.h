@@ -41,8 +41,8 @@ enum class Compression { kNone, kGzip, kXz };
 // Owner: the caller of Open; readers borrow it for one Read.
 class Source {
  public:
-  // Open looks at the start of the file. Fails with kNotFound, kUnreadable (a folder, no
-  // permission) or kNotATrace (an empty file).
+  // Open looks at the start of the file. Fails with kNotFound, kUnreadable (a folder, a
+  // pipe, no permission) or kNotATrace (an empty file).
   static base::Result<Source> Open(const std::string& path);
   // FromMemory is a source without a file, for tests and fuzzing. It may be empty.
   static Source FromMemory(std::string name, std::string bytes);
