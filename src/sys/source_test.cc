@@ -217,6 +217,27 @@ TEST_F(SourceTest, OpensATornFileAsFarAsItReads) {
             folder_ + "/nothing.gz: the compressed file breaks off; copy or compress it again");
 }
 
+TEST(Source, RefusesAnXzFileThatWantsTooMuchMemory) {
+  // xz --lzma2=dict=1GiB of "x\n", torn after its headers: the size of the dictionary is in them.
+  std::string packed = Xzipped("x\n");
+  lzma_options_lzma options;
+  lzma_lzma_preset(&options, 0);
+  options.dict_size = 1u << 30;
+  lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  lzma_block block{};
+  block.check = LZMA_CHECK_CRC32;
+  block.compressed_size = LZMA_VLI_UNKNOWN;
+  block.uncompressed_size = LZMA_VLI_UNKNOWN;
+  block.filters = filters;
+  ASSERT_EQ(lzma_block_header_size(&block), LZMA_OK);
+  packed.replace(12, std::string::npos, block.header_size, '\0');
+  ASSERT_EQ(lzma_block_header_encode(&block, reinterpret_cast<std::uint8_t*>(&packed[12])),
+            LZMA_OK);
+  const auto refused = Source::FromMemory("greedy", packed).ReadAll();
+  EXPECT_EQ(refused.error().Text(),
+            "greedy: needs more than 256 MiB to unpack; compress it again with xz -9 or less");
+}
+
 TEST(Source, FromMemoryIsNoFileOnDiskAndMayBeEmpty) {
   const Source empty = Source::FromMemory("nothing", "");
   EXPECT_EQ(empty.path(), "nothing");
@@ -235,6 +256,21 @@ TEST(Source, BytesOutliveTheirSource) {
     bytes = *source.ReadAll();
   }
   EXPECT_EQ(bytes.view(), std::string(1'000, 'x'));
+}
+
+TEST(Source, RefusesToUnpackMoreThanMemoryHolds) {
+  const std::string zeros(8 << 20, '\0');
+  for (const auto pack : {Gzipped, Xzipped}) {
+    const Source bomb = Source::FromMemory("bomb", pack(zeros));
+    EXPECT_EQ(bomb.ReadAll(zeros.size())->view().size(), zeros.size());
+    const auto refused = bomb.ReadAll(zeros.size() - 1);
+    EXPECT_EQ(refused.error().code, ErrorCode::kUnreadable);
+    EXPECT_EQ(refused.error().Text(),
+              "bomb: unpacks to more than 7 MiB, too much for this machine's memory; unpack it to "
+              "a file first");
+  }
+  const Source plain = Source::FromMemory("plain", zeros);
+  EXPECT_TRUE(plain.ReadAll(1)) << "a file that is as large as it looks is nobody's trick";
 }
 
 }  // namespace
