@@ -61,10 +61,9 @@ GeometryId TraceBuilder::AddGeometry(const Geometry& geometry) {
 
 DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
   const auto [it, fresh] = device_ids_.try_emplace(number, DeviceId(trace_.devices.size()));
-  if (fresh) {
-    trace_.devices.push_back({std::string(name), number});
-    if (name.empty()) trace_.devices.back().name = fmt::format("device {}", number);
-  }
+  if (fresh) trace_.devices.push_back({"", number});
+  std::string& known = trace_.devices[it->second.index()].name;
+  if (known.empty()) known = name;
   return it->second;
 }
 
@@ -198,6 +197,9 @@ void TraceBuilder::CheckLanes() {
 }
 
 base::Result<Trace> TraceBuilder::Finish() && {
+  for (Device& device : trace_.devices) {
+    if (device.name.empty()) device.name = fmt::format("device {}", device.number);
+  }
   if (trace_.size() == 0 && zero_stamps_ > 0) {
     const auto& info = base::Describe(Finding::kAllStampsZero);
     return base::Fail(base::ErrorCode::kDamagedTrace, std::string(info.what), trace_.path,
@@ -215,8 +217,8 @@ base::Result<Trace> TraceBuilder::Finish() && {
   SortByStart();
   if (drop_repeats_) RemoveRepeats();
   CheckLanes();
-  std::sort(trace_.host_calls.begin(), trace_.host_calls.end(),
-            [](const HostCall& a, const HostCall& b) { return a.start < b.start; });
+  std::stable_sort(trace_.host_calls.begin(), trace_.host_calls.end(),
+                   [](const HostCall& a, const HostCall& b) { return a.start < b.start; });
   return std::move(trace_);
 }
 

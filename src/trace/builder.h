@@ -25,7 +25,8 @@ class TraceBuilder {
   // Each returns the same id for the same thing.
   KernelId AddKernel(std::string_view full_name, WorkKind kind = WorkKind::kKernel);
   GeometryId AddGeometry(const Geometry& geometry);
-  // AddDevice gives a device its name; AddLane makes a nameless one when the number is new.
+  // AddDevice gives a device its name, the first one it gets; AddLane makes a nameless one when the
+  // number is new.
   DeviceId AddDevice(std::int64_t number, std::string_view name);
   // A stream numbered 0 may be the default stream or "unknown" (ROCm 7.0.1 writes 0 for all):
   // such lanes are told apart by queue as well, others by stream alone.
