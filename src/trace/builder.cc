@@ -106,6 +106,12 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
     std::swap(start_ns, end_ns);
     ++swapped_;
   }
+  std::int64_t summed_ns = 0;
+  if (__builtin_add_overflow(summed_ns_, end_ns - start_ns, &summed_ns)) {
+    ++absurd_stamps_;
+    return;
+  }
+  summed_ns_ = summed_ns;
   trace_.start.emplace_back(base::Nanos(start_ns));
   trace_.end.emplace_back(base::Nanos(end_ns));
   trace_.kernel.push_back(kernel);

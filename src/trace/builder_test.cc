@@ -135,6 +135,20 @@ TEST(TraceBuilder, LeavesOutStampsThatNoClockShows) {
   EXPECT_EQ(trace.diagnostics.count(Finding::kMalformedRow), 3);
 }
 
+TEST(TraceBuilder, KeepsTheSumOfAllDurationsWithinAnInteger) {
+  Fixture f;
+  const std::int64_t far = std::int64_t{1} << 61;
+  for (int i = 0; i < 10; ++i) f.Add(1, far);
+  f.Add(10, 12);
+  const Trace trace = f.Finish();
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    ASSERT_FALSE(__builtin_add_overflow(sum, (trace.end[i] - trace.start[i]).count(), &sum));
+  }
+  EXPECT_EQ(trace.diagnostics.count(Finding::kMalformedRow), 6);
+  EXPECT_EQ(trace.size(), 5u);
+}
+
 TEST(TraceBuilder, CountsIdsThatAreMissingBetweenTheFirstAndTheLast) {
   Fixture f;
   f.Add(10, 20, 105), f.Add(20, 30, 101), f.Add(30, 40, 102);
