@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace culprit::trace {
 namespace {
@@ -148,15 +149,15 @@ void TraceBuilder::SortByStart() {
   apply(trace_.start);
 }
 
-// Sorted by start, the repeats of a record are neighbours on their lane.
+// Sorted by start, a record and its repeats lie among those of the same start.
 void TraceBuilder::RemoveRepeats() {
-  std::vector<std::optional<std::size_t>> last(trace_.lanes.size());
+  std::set<std::tuple<LaneId, TraceTime, KernelId, GeometryId>> seen;
+  TraceTime start = TraceTime::min();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < trace_.size(); ++i) {
-    auto& before = last[trace_.lane[i].index()];
-    if (before && trace_.start[*before] == trace_.start[i] &&
-        trace_.end[*before] == trace_.end[i] && trace_.kernel[*before] == trace_.kernel[i] &&
-        trace_.geometry[*before] == trace_.geometry[i]) {
+    if (trace_.start[i] != start) seen.clear();
+    start = trace_.start[i];
+    if (!seen.emplace(trace_.lane[i], trace_.end[i], trace_.kernel[i], trace_.geometry[i]).second) {
       continue;
     }
     trace_.start[kept] = trace_.start[i];
@@ -164,7 +165,7 @@ void TraceBuilder::RemoveRepeats() {
     trace_.kernel[kept] = trace_.kernel[i];
     trace_.geometry[kept] = trace_.geometry[i];
     trace_.lane[kept] = trace_.lane[i];
-    before = kept++;
+    ++kept;
   }
   trace_.diagnostics.Add(Finding::kDuplicateDispatches,
                          static_cast<std::int64_t>(trace_.size() - kept));

@@ -188,6 +188,27 @@ TEST(TraceBuilder, TellsStreamZeroAndNoStreamApartByQueue) {
   EXPECT_NE(none, zero);
 }
 
+TEST(TraceBuilder, TellsLanesOfProcessesApart) {
+  TraceBuilder builder("", "");
+  const LaneId first = builder.AddLane(0, 1, 5, 100);
+  EXPECT_EQ(builder.AddLane(0, 1, 5, 100), first);
+  EXPECT_NE(builder.AddLane(0, 1, 5, 200), first);
+}
+
+TEST(TraceBuilder, DropsRepeatsOnlyWhenAsked) {
+  for (const bool asked : {false, true}) {
+    Fixture f;
+    const LaneId other = f.builder.AddLane(0, 1, 2);
+    if (asked) f.builder.DropRepeats();
+    // Merged twice: a, b and the same again; two of them start together.
+    for (int copy = 0; copy < 2; ++copy) f.Add(10, 20), f.Add(10, 30), f.Add(40, 50);
+    f.AddOn(other, 10, 20);
+    const Trace trace = f.Finish();
+    EXPECT_EQ(trace.size(), asked ? 4u : 7u);
+    EXPECT_EQ(trace.diagnostics.count(Finding::kDuplicateDispatches), asked ? 3 : 0);
+  }
+}
+
 TEST(TraceBuilder, CountsOverlapsOfALaneAndNotThoseBetweenLanes) {
   Fixture f;
   const LaneId other = f.builder.AddLane(0, 1, 2);
