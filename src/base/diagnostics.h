@@ -69,6 +69,7 @@ class Diagnostics {
     Finding finding;
     std::int64_t count;
     std::string example;  // the first one: where, or which; may be empty
+    bool operator==(const Entry&) const = default;
   };
 
   void Add(Finding finding, std::int64_t count = 1, std::string_view example = {});

@@ -42,8 +42,9 @@ std::string Grouped(std::int64_t value) {
 std::string Seconds(Nanos time) {
   const auto ns = static_cast<double>(time.count());
   const double size = std::abs(ns);
-  if (size >= 1e9) return Fixed(ns / 1e9, 3, false) + " s";
-  if (size >= 1e6) return Fixed(ns / 1e6, 1, false) + " ms";
+  // A size that one decimal would round up to 1000.0 takes the next unit.
+  if (size >= 999.95e6) return Fixed(ns / 1e9, 3, false) + " s";
+  if (size >= 999.95e3) return Fixed(ns / 1e6, 1, false) + " ms";
   if (size >= 1e3) return Fixed(ns / 1e3, 1, false) + " µs";
   return fmt::format("{} ns", time.count());
 }

@@ -42,7 +42,8 @@ Decoded DecodeUtf8(std::string_view text) {
 
 bool MovesText(char32_t point) {
   return (point >= 0x202A && point <= 0x202E) || (point >= 0x2066 && point <= 0x2069) ||
-         point == 0x2028 || point == 0x2029 || point == 0x200E || point == 0x200F;
+         point == 0x2028 || point == 0x2029 || point == 0x200E || point == 0x200F ||
+         point == 0x061C;
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace {
 constexpr std::size_t kBlocks = 8;
 constexpr std::size_t kFineBlocks = 3 * kBlocks;
 
-// v8 / v24 is about 1 for independent steps, which exceed 2.5 in 1 of 1,000 windows, and at
-// most 3.3 when the three fine blocks of each block are equal.
-constexpr double kSlowNoiseRatio = 2.5;
+// v8 / v24 is about 1 for independent steps, which exceed 2 in 2 of 100 windows, and at most 3.3,
+// when the three fine blocks of each block are equal.
+constexpr double kSlowNoiseRatio = 2;
 
 // VarianceOfDifference is the variance of mean(b) - mean(a) as count pairs of blocks show it.
 double VarianceOfDifference(std::span<const double> a, std::span<const double> b,

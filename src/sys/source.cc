@@ -1,6 +1,7 @@
 #include "sys/source.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ using base::Result;
 
 constexpr std::size_t kHeadBytes = 64 * 1024;
 constexpr std::size_t kInputBytes = 256 * 1024;
+constexpr std::size_t kLargestRead = std::size_t{1} << 30;  // zlib counts in 32 bits
 
 class FileStream final : public ByteStream {
  public:
@@ -67,6 +69,13 @@ base::Error Corrupt(const std::string& path) {
           "copy or compress it again"};
 }
 
+base::Error TooLarge(const std::string& path, std::size_t limit) {
+  return {
+      ErrorCode::kUnreadable,
+      fmt::format("unpacks to more than {} MiB, too much for this machine's memory", limit >> 20),
+      path, "unpack it to a file first"};
+}
+
 // GzipStream reads any number of gzip members one after another, as gzip -c a b does.
 class GzipStream final : public ByteStream {
  public:
@@ -79,6 +88,7 @@ class GzipStream final : public ByteStream {
   ~GzipStream() override { inflateEnd(&z_); }
 
   Result<std::size_t> Read(std::span<char> buffer) override {
+    buffer = buffer.first(std::min(buffer.size(), kLargestRead));
     z_.next_out = reinterpret_cast<Bytef*>(buffer.data());
     z_.avail_out = static_cast<uInt>(buffer.size());
     while (z_.avail_out == buffer.size()) {
@@ -141,6 +151,9 @@ class XzStream final : public ByteStream {
         case LZMA_STREAM_END:
           ended_ = true;
           break;
+        case LZMA_MEMLIMIT_ERROR:
+          return Fail(ErrorCode::kUnreadable, "needs more than 256 MiB to unpack", path_,
+                      "compress it again with xz -9 or less");
         case LZMA_BUF_ERROR:
           return Fail(BrokenOff(path_));
         default:
@@ -196,7 +209,8 @@ Result<std::string> FillFrom(ByteStream& stream, std::size_t wanted) {
 }
 
 Result<std::unique_ptr<ByteStream>> OpenRaw(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: opening a pipe must not wait for its writer. It means nothing for files.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnreadable;
     return Fail(code, std::strerror(errno), path);
@@ -205,6 +219,10 @@ Result<std::unique_ptr<ByteStream>> OpenRaw(const std::string& path) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
   if (S_ISDIR(info.st_mode)) return Fail(ErrorCode::kUnreadable, "is a folder, not a file", path);
+  if (!S_ISREG(info.st_mode)) {
+    return Fail(ErrorCode::kUnreadable, "is a pipe or a device, not a file", path,
+                "save what it holds to a file first");
+  }
   return stream;
 }
 
@@ -253,7 +271,7 @@ Result<std::unique_ptr<ByteStream>> Source::Stream() const {
   return Decompressed(*std::move(raw), compression_, path_);
 }
 
-Result<Bytes> Source::ReadAll() const {
+Result<Bytes> Source::ReadAll(std::size_t unpacked_limit) const {
   if (memory_ && compression_ == Compression::kNone) return Bytes(memory_, *memory_);
   auto stream = Stream();
   if (!stream) return Fail(std::move(stream.error()));
@@ -265,10 +283,18 @@ Result<Bytes> Source::ReadAll() const {
     if (!n) return Fail(std::move(n.error()));
     if (*n == 0) break;
     have += *n;
+    if (compression_ != Compression::kNone && have > unpacked_limit) {
+      return Fail(TooLarge(path_, unpacked_limit));
+    }
   }
   text->resize(have);
   const std::string_view view = *text;
   return Bytes(std::move(text), view);
+}
+
+std::size_t ThirdOfMemory() {
+  const auto pages = static_cast<std::size_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 3;
 }
 
 }  // namespace culprit::sys

@@ -35,14 +35,18 @@ class Bytes {
 
 enum class Compression { kNone, kGzip, kXz };
 
+// ThirdOfMemory is a third of this machine's memory in bytes: a block that doubles until it holds
+// that much needs three times as much while it is copied.
+std::size_t ThirdOfMemory();
+
 // Source is a file that a reader may look at: by path, as a stream or as a block of memory.
 // Compression (gzip, xz) is found by content and undone here; readers never see it.
 //
 // Owner: the caller of Open; readers borrow it for one Read.
 class Source {
  public:
-  // Open looks at the start of the file. Fails with kNotFound, kUnreadable (a folder, no
-  // permission) or kNotATrace (an empty file).
+  // Open looks at the start of the file. Fails with kNotFound, kUnreadable (a folder, a
+  // pipe, no permission) or kNotATrace (an empty file).
   static base::Result<Source> Open(const std::string& path);
   // FromMemory is a source without a file, for tests and fuzzing. It may be empty.
   static Source FromMemory(std::string name, std::string bytes);
@@ -57,8 +61,9 @@ class Source {
 
   // Stream starts again at the front each time it is called.
   [[nodiscard]] base::Result<std::unique_ptr<ByteStream>> Stream() const;
-  // ReadAll returns the whole decompressed content, in anonymous memory.
-  [[nodiscard]] base::Result<Bytes> ReadAll() const;
+  // ReadAll returns the whole decompressed content, in anonymous memory. Fails with kUnreadable
+  // when a compressed file unpacks to more than unpacked_limit: 1 MB may hold 1 GB of zeros.
+  [[nodiscard]] base::Result<Bytes> ReadAll(std::size_t unpacked_limit = ThirdOfMemory()) const;
 
  private:
   std::string path_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace culprit::trace {
 namespace {
@@ -61,10 +62,9 @@ GeometryId TraceBuilder::AddGeometry(const Geometry& geometry) {
 
 DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
   const auto [it, fresh] = device_ids_.try_emplace(number, DeviceId(trace_.devices.size()));
-  if (fresh) {
-    trace_.devices.push_back({std::string(name), number});
-    if (name.empty()) trace_.devices.back().name = fmt::format("device {}", number);
-  }
+  if (fresh) trace_.devices.push_back({"", number});
+  std::string& known = trace_.devices[it->second.index()].name;
+  if (known.empty()) known = name;
   return it->second;
 }
 
@@ -107,6 +107,12 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
     std::swap(start_ns, end_ns);
     ++swapped_;
   }
+  std::int64_t summed_ns = 0;
+  if (__builtin_add_overflow(summed_ns_, end_ns - start_ns, &summed_ns)) {
+    ++absurd_stamps_;
+    return;
+  }
+  summed_ns_ = summed_ns;
   trace_.start.emplace_back(base::Nanos(start_ns));
   trace_.end.emplace_back(base::Nanos(end_ns));
   trace_.kernel.push_back(kernel);
@@ -143,15 +149,15 @@ void TraceBuilder::SortByStart() {
   apply(trace_.start);
 }
 
-// Sorted by start, the repeats of a record are neighbours on their lane.
+// Sorted by start, a record and its repeats lie among those of the same start.
 void TraceBuilder::RemoveRepeats() {
-  std::vector<std::optional<std::size_t>> last(trace_.lanes.size());
+  std::set<std::tuple<LaneId, TraceTime, KernelId, GeometryId>> seen;
+  TraceTime start = TraceTime::min();
   std::size_t kept = 0;
   for (std::size_t i = 0; i < trace_.size(); ++i) {
-    auto& before = last[trace_.lane[i].index()];
-    if (before && trace_.start[*before] == trace_.start[i] &&
-        trace_.end[*before] == trace_.end[i] && trace_.kernel[*before] == trace_.kernel[i] &&
-        trace_.geometry[*before] == trace_.geometry[i]) {
+    if (trace_.start[i] != start) seen.clear();
+    start = trace_.start[i];
+    if (!seen.emplace(trace_.lane[i], trace_.end[i], trace_.kernel[i], trace_.geometry[i]).second) {
       continue;
     }
     trace_.start[kept] = trace_.start[i];
@@ -159,7 +165,7 @@ void TraceBuilder::RemoveRepeats() {
     trace_.kernel[kept] = trace_.kernel[i];
     trace_.geometry[kept] = trace_.geometry[i];
     trace_.lane[kept] = trace_.lane[i];
-    before = kept++;
+    ++kept;
   }
   trace_.diagnostics.Add(Finding::kDuplicateDispatches,
                          static_cast<std::int64_t>(trace_.size() - kept));
@@ -198,6 +204,9 @@ void TraceBuilder::CheckLanes() {
 }
 
 base::Result<Trace> TraceBuilder::Finish() && {
+  for (Device& device : trace_.devices) {
+    if (device.name.empty()) device.name = fmt::format("device {}", device.number);
+  }
   if (trace_.size() == 0 && zero_stamps_ > 0) {
     const auto& info = base::Describe(Finding::kAllStampsZero);
     return base::Fail(base::ErrorCode::kDamagedTrace, std::string(info.what), trace_.path,
@@ -215,8 +224,8 @@ base::Result<Trace> TraceBuilder::Finish() && {
   SortByStart();
   if (drop_repeats_) RemoveRepeats();
   CheckLanes();
-  std::sort(trace_.host_calls.begin(), trace_.host_calls.end(),
-            [](const HostCall& a, const HostCall& b) { return a.start < b.start; });
+  std::stable_sort(trace_.host_calls.begin(), trace_.host_calls.end(),
+                   [](const HostCall& a, const HostCall& b) { return a.start < b.start; });
   return std::move(trace_);
 }
 

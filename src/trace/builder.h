@@ -25,7 +25,8 @@ class TraceBuilder {
   // Each returns the same id for the same thing.
   KernelId AddKernel(std::string_view full_name, WorkKind kind = WorkKind::kKernel);
   GeometryId AddGeometry(const Geometry& geometry);
-  // AddDevice gives a device its name; AddLane makes a nameless one when the number is new.
+  // AddDevice gives a device its name, the first one it gets; AddLane makes a nameless one when the
+  // number is new.
   DeviceId AddDevice(std::int64_t number, std::string_view name);
   // A stream numbered 0 may be the default stream or "unknown" (ROCm 7.0.1 writes 0 for all):
   // such lanes are told apart by queue as well, others by stream alone.
@@ -35,8 +36,9 @@ class TraceBuilder {
 
   void Reserve(std::size_t dispatches);
   // AddDispatch swaps a start after its end and leaves out a record without stamps (0) or with
-  // stamps that no clock shows (beyond 2^61 ns, 73 years), counting each. dispatch_id, where the
-  // file has one, feeds the check for missing ids; pass nullopt where ids mean nothing.
+  // stamps that no clock shows (beyond 2^61 ns, 73 years; or all durations together would not fit
+  // in 64 bits), counting each. dispatch_id, where the file has one, feeds the check for missing
+  // ids; pass nullopt where ids mean nothing.
   void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
                    LaneId lane, std::optional<std::int64_t> dispatch_id = std::nullopt);
   // DropRepeats makes Finish leave out records that equal another in every column. For readers that
@@ -68,6 +70,7 @@ class TraceBuilder {
   bool drop_repeats_ = false;
   std::int64_t zero_stamps_ = 0;
   std::int64_t absurd_stamps_ = 0;
+  std::int64_t summed_ns_ = 0;  // all durations so far
   std::int64_t swapped_ = 0;
   // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
   std::int64_t ids_ = 0, id_min_ = 0, id_max_ = 0;

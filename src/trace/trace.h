@@ -78,8 +78,9 @@ using base::NamedClock;
 // Trace is what a profiler recorded, of whatever format.
 //
 // The columns start, end, kernel, geometry and lane have one entry a dispatch, sorted by start
-// (ties: as in the file); end >= start. Stamps are nanoseconds of `clock`. Copies and fills are
-// dispatches too, on the lane they ran on. Made by readers through TraceBuilder, read by analysis.
+// (ties: as in the file); end >= start. Stamps are nanoseconds of `clock`; no difference of two
+// and no sum of durations overflows. Copies and fills are dispatches too, on the lane they ran on.
+// Made by readers through TraceBuilder, read by analysis.
 struct Trace {
   std::string format;  // "rocpd 3", "rocprofv3 CSV", …
   std::string path;

@@ -1,0 +1,75 @@
+#include "base/number_format.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace culprit::base {
+namespace {
+
+TEST(NumberFormat, WritesMillisecondsWithThreeDecimals) {
+  EXPECT_EQ(Millis(NanosF(1'954'800)), "1.955");
+  EXPECT_EQ(Millis(NanosF(-1'954'800)), "-1.955");
+  EXPECT_EQ(Millis(NanosF(0)), "0.000");
+}
+
+TEST(NumberFormat, NeverWritesANegativeZero) {
+  EXPECT_EQ(Millis(NanosF(-499)), "0.000");
+  EXPECT_EQ(SignedMillis(NanosF(-499)), "0.000");
+  EXPECT_EQ(SignedMillis(NanosF(499)), "0.000");
+  EXPECT_EQ(Micros(NanosF(-0.1)), "0.00");
+  EXPECT_EQ(Percent(Fraction(-0.0004)), "0.0 %");
+  EXPECT_EQ(SignedPercent(Fraction(-0.0)), "0.0 %");
+  EXPECT_EQ(Plain(-0.001), "0");
+}
+
+TEST(NumberFormat, PutsASignOnEverythingButZero) {
+  EXPECT_EQ(SignedMillis(NanosF(1'955'000)), "+1.955");
+  EXPECT_EQ(SignedMillis(NanosF(-1'955'000)), "-1.955");
+  EXPECT_EQ(SignedPercent(Fraction(0.367)), "+36.7 %");
+  EXPECT_EQ(SignedPercent(Fraction(-0.018)), "-1.8 %");
+}
+
+TEST(NumberFormat, WritesLaunchesInMicrosecondsAndSharesInPercent) {
+  EXPECT_EQ(Micros(NanosF(13'500)), "13.50");
+  EXPECT_EQ(Percent(Fraction(0.953)), "95.3 %");
+  EXPECT_EQ(Percent(Fraction(1)), "100.0 %");
+}
+
+TEST(NumberFormat, WritesACountPlainlyWhenItIsWhole) {
+  EXPECT_EQ(Plain(145), "145");
+  EXPECT_EQ(Plain(0.27), "0.27");
+  EXPECT_EQ(Plain(99.999), "100");
+  EXPECT_EQ(Plain(557.96), "558.0");
+  EXPECT_EQ(Plain(-2.5), "-2.50");
+}
+
+TEST(NumberFormat, GroupsDigitsByThree) {
+  EXPECT_EQ(Grouped(0), "0");
+  EXPECT_EQ(Grouped(999), "999");
+  EXPECT_EQ(Grouped(1'000), "1,000");
+  EXPECT_EQ(Grouped(3'300'000), "3,300,000");
+  EXPECT_EQ(Grouped(-999), "-999");
+  EXPECT_EQ(Grouped(-100'000), "-100,000");
+  EXPECT_EQ(Grouped(std::numeric_limits<std::int64_t>::min()), "-9,223,372,036,854,775,808");
+}
+
+TEST(NumberFormat, ChoosesAUnitForAStretchOfTime) {
+  EXPECT_EQ(Seconds(Nanos(1'871'374'000)), "1.871 s");
+  EXPECT_EQ(Seconds(Nanos(35'200'000)), "35.2 ms");
+  EXPECT_EQ(Seconds(Nanos(4'900)), "4.9 µs");
+  EXPECT_EQ(Seconds(Nanos(860)), "860 ns");
+  EXPECT_EQ(Seconds(Nanos(0)), "0 ns");
+  EXPECT_EQ(Seconds(Nanos(-4'900)), "-4.9 µs");
+}
+
+TEST(NumberFormat, ChoosesTheUnitAfterRounding) {
+  EXPECT_EQ(Seconds(Nanos(999)), "999 ns");
+  EXPECT_EQ(Seconds(Nanos(999'949)), "999.9 µs");
+  EXPECT_EQ(Seconds(Nanos(999'950)), "1.0 ms");
+  EXPECT_EQ(Seconds(Nanos(999'949'999)), "999.9 ms");
+  EXPECT_EQ(Seconds(Nanos(999'950'000)), "1.000 s");
+}
+
+}  // namespace
+}  // namespace culprit::base
