@@ -129,6 +129,14 @@ std::optional<BtreePage::Child> BtreePage::ReadChild(std::size_t cell) const {
 
 std::uint32_t BtreePage::last_child() const { return BigEndian(bytes_.data() + 8, 4); }
 
+std::optional<std::uint32_t> BtreePage::FirstChild() const {
+  if (!is_interior()) return std::nullopt;
+  if (cells_ == 0) return last_child();
+  const auto child = ReadChild(0);
+  if (!child) return std::nullopt;
+  return child->page;
+}
+
 bool BtreePage::ReadRow(std::size_t cell, std::span<const std::int8_t> wanted, std::int64_t& rowid,
                         IntegerRow& row) const {
   const std::size_t at = CellAt(cell);

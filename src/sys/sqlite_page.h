@@ -55,6 +55,8 @@ class BtreePage {
   };
   [[nodiscard]] std::optional<Child> ReadChild(std::size_t cell) const;
   [[nodiscard]] std::uint32_t last_child() const;
+  // FirstChild is the page below with the smallest rowids; nullopt in a page that is not interior.
+  [[nodiscard]] std::optional<std::uint32_t> FirstChild() const;
 
   // ReadRow decodes cell number `cell` of a leaf. wanted as in TableScan.
   [[nodiscard]] bool ReadRow(std::size_t cell, std::span<const std::int8_t> wanted,

@@ -68,8 +68,21 @@ base::Status TableScan::PlanColumns(const SqliteConnection& connection) {
   return {};
 }
 
+// All leaves of a b-tree are equally deep, so only the pages above them are read.
 void TableScan::FindLeaves(std::uint32_t root) {
   PageFile file(*database_);
+  const auto read = [&](std::uint32_t page) {
+    const auto bytes = file.Read(page, 1);
+    return BtreePage(bytes.empty() ? bytes : bytes.first(file.usable_size()));
+  };
+  std::size_t leaf_depth = 0;
+  for (std::uint32_t page = root;; ++leaf_depth) {
+    const BtreePage first = read(page);
+    if (first.is_leaf()) break;
+    const auto child = first.FirstChild();
+    if (!child || leaf_depth == kDeepest) return;
+    page = *child;
+  }
   struct Pending {
     std::uint32_t page;
     std::int64_t last_rowid;
@@ -80,13 +93,12 @@ void TableScan::FindLeaves(std::uint32_t root) {
   while (!pending.empty()) {
     const Pending next = pending.back();
     pending.pop_back();
-    const auto bytes = file.Read(next.page, 1);
-    if (bytes.empty() || budget-- == 0 || next.depth > kDeepest) return leaves_.clear();
-    const BtreePage page(bytes.first(file.usable_size()));
-    if (page.is_leaf()) {
+    if (budget-- == 0) return leaves_.clear();
+    if (next.depth == leaf_depth) {
       leaves_.push_back({next.page, next.last_rowid});
       continue;
     }
+    const BtreePage page = read(next.page);
     if (!page.is_interior()) return leaves_.clear();
     pending.push_back({page.last_child(), next.last_rowid, next.depth + 1});
     for (std::size_t cell = page.cells(); cell-- > 0;) {
