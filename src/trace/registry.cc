@@ -3,6 +3,7 @@
 #include <array>
 
 #include "trace/nsys/nsys.h"
+#include "trace/rocpd/reader.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
 
 namespace culprit::trace {
@@ -10,6 +11,7 @@ namespace culprit::trace {
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
       nsys::kReader,
+      rocpd::kReader,
       rocprof_csv::kReader,
   };
   return kReaders;
