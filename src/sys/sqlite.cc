@@ -16,6 +16,7 @@ using base::Fail;
 using base::Result;
 
 constexpr std::size_t kHeaderBytes = 100;
+constexpr int kStepsBetweenLooks = 1'000'000;
 
 std::uint32_t BigEndian32(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -115,6 +116,11 @@ void SqliteStatement::Bind(int parameter, std::int64_t value) {
   sqlite3_bind_int64(statement_.get(), parameter, value);
 }
 
+void SqliteStatement::Bind(int parameter, std::string_view value) {
+  sqlite3_bind_text(statement_.get(), parameter, value.data(), static_cast<int>(value.size()),
+                    SQLITE_TRANSIENT);
+}
+
 bool SqliteStatement::IsNull(int column) const {
   return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
 }
@@ -139,6 +145,7 @@ std::string_view SqliteStatement::Text(int column) const {
 }
 
 Result<SqliteStatement> SqliteConnection::Prepare(std::string_view sql) const {
+  allowance_->left = allowance_->at_start;
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()),
                                       &statement, nullptr);
@@ -185,6 +192,16 @@ Result<std::vector<std::string>> SqliteConnection::Columns(std::string_view tabl
   }
 }
 
+Result<std::uint32_t> SqliteConnection::RootPage(std::string_view table) const {
+  auto rows = Prepare("SELECT rootpage FROM sqlite_master WHERE type='table' AND name=?1");
+  if (!rows) return Fail(std::move(rows.error()));
+  rows->Bind(1, table);
+  auto row = rows->Step();
+  if (!row) return Fail(std::move(row.error()));
+  const std::int64_t page = *row ? rows->Int(0) : 0;
+  return page > 0 && page <= 0xffff'fffe ? static_cast<std::uint32_t>(page) : 0;
+}
+
 std::optional<std::string> SqliteConnection::QuickCheck(std::string_view table) const {
   auto rows =
       Prepare(table.empty() ? "PRAGMA quick_check(1)"
@@ -203,11 +220,16 @@ base::Status SqliteDatabase::ReadHeader(std::string_view header) {
   if (header.size() < kHeaderBytes) {
     return Fail(ErrorCode::kDamagedTrace, "breaks off inside its header", name_);
   }
-  // Offsets 16: page size (1 means 65536); 28: pages; 24 and 92: equal when 28 is up to date.
+  // Offsets 16: page size (1 means 65536); 20: bytes reserved at a page's end; 28: pages; 24 and
+  // 92: equal when 28 is up to date.
   const std::uint32_t raw_size = BigEndian32(header, 14) & 0xffff;
-  const std::uint32_t page_size = raw_size == 1 ? 65536 : raw_size;
+  page_size_ = raw_size == 1 ? 65536 : raw_size;
+  reserved_bytes_ = static_cast<unsigned char>(header[20]);
+  if (page_size_ < 512 || (page_size_ & (page_size_ - 1)) != 0 || reserved_bytes_ > 32) {
+    return Fail(ErrorCode::kDamagedTrace, "its header gives an impossible page size", name_);
+  }
   if (BigEndian32(header, 24) == BigEndian32(header, 92)) {
-    header_bytes_ = std::uint64_t{page_size} * BigEndian32(header, 28);
+    header_bytes_ = std::uint64_t{page_size_} * BigEndian32(header, 28);
   }
   return {};
 }
@@ -269,6 +291,17 @@ Result<SqliteConnection> SqliteDatabase::Connect() const {
     if (loaded != SQLITE_OK) return Fail(ToError(handle, loaded, name_));
   }
   MakeHarmless(handle, truncated());
+  // A row of a byte or more takes a few steps a column; this is far above what any file needs.
+  connection.allowance_->at_start = 100'000'000 + 8 * static_cast<std::int64_t>(bytes_on_disk_);
+  sqlite3_progress_handler(
+      handle, kStepsBetweenLooks,
+      [](void* allowance) {
+        return (static_cast<SqliteConnection::Allowance*>(allowance)->left -= kStepsBetweenLooks) <
+                       0
+                   ? 1
+                   : 0;
+      },
+      connection.allowance_.get());
   return connection;
 }
 

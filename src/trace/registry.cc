@@ -1,5 +1,10 @@
+#include "trace/registry.h"
+
+#include <array>
+
 #include "trace/chrome/chrome.h"
 #include "trace/nsys/nsys.h"
+#include "trace/rocpd/reader.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
 #include "trace/rocprof_json/rocprof_json.h"
 
@@ -7,6 +12,7 @@ namespace culprit::trace {
 
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
+      rocpd::kReader,
       nsys::kReader,
       rocprof_json::kReader,
       chrome::kReader,
