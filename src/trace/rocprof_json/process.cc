@@ -27,20 +27,21 @@ bool HasStamps(const Record& record) {
   const auto plausible = [](const std::optional<std::int64_t>& stamp) {
     return stamp && *stamp >= 0 && *stamp < kLastStamp;
   };
-  return plausible(record.start) && plausible(record.end);
+  return plausible(record[kStart]) && plausible(record[kEnd]);
 }
 
 // ToGeometry turns a grid in work-items into one in workgroups; a last workgroup may be partial.
 // Sizes that no launch can have make the geometry unknown.
-Geometry ToGeometry(const std::array<std::int64_t, 3>& grid,
-                    const std::array<std::int64_t, 3>& block) {
+Geometry ToGeometry(const Record& record) {
   std::array<std::uint32_t, 3> blocks = {};
   std::array<std::uint32_t, 3> threads = {};
   for (std::size_t i = 0; i < 3; ++i) {
     constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    if (block[i] < 1 || block[i] > kMost || grid[i] < 1 || grid[i] > kMost) return {};
-    blocks[i] = static_cast<std::uint32_t>((grid[i] + block[i] - 1) / block[i]);
-    threads[i] = static_cast<std::uint32_t>(block[i]);
+    const std::int64_t grid = record[kGridX + i].value_or(0);
+    const std::int64_t block = record[kBlockX + i].value_or(0);
+    if (block < 1 || block > kMost || grid < 1 || grid > kMost) return {};
+    blocks[i] = static_cast<std::uint32_t>((grid + block - 1) / block);
+    threads[i] = static_cast<std::uint32_t>(block);
   }
   return {{blocks[0], blocks[1], blocks[2]}, {threads[0], threads[1], threads[2]}};
 }
@@ -70,32 +71,32 @@ void Process::AddSymbol(Symbol symbol) {
 }
 
 bool Process::AddDispatch(const Record& record, TraceBuilder& builder) {
-  if (!HasStamps(record) || !record.agent || !record.kernel) return false;
-  if (record.dispatch.value_or(0) < 0) return false;
-  const GeometryId geometry = builder.AddGeometry(ToGeometry(record.grid, record.block));
-  dispatches_.push_back({*record.start, *record.end, *record.kernel, record.dispatch.value_or(-1),
-                         geometry, PlaceOf(record)});
+  if (!HasStamps(record) || !record[kAgent] || !record[kKernel]) return false;
+  if (record[kDispatchId].value_or(0) < 0) return false;
+  const GeometryId geometry = builder.AddGeometry(ToGeometry(record));
+  dispatches_.push_back({*record[kStart], *record[kEnd], *record[kKernel],
+                         record[kDispatchId].value_or(-1), geometry, PlaceOf(record)});
   return true;
 }
 
 bool Process::AddCopy(const Record& record) {
-  if (!HasStamps(record) || !record.agent) return false;
-  const Operation operation(record.kind.value_or(-1), record.operation.value_or(-1));
+  if (!HasStamps(record) || !record[kAgent]) return false;
+  const Operation operation(record[kKind].value_or(-1), record[kOperation].value_or(-1));
   const auto fresh = static_cast<std::int64_t>(copy_operations_.size());
   const std::int64_t code = copy_operations_.try_emplace(operation, fresh).first->second;
-  copies_.push_back({*record.start, *record.end, code, -1, GeometryId(), PlaceOf(record)});
+  copies_.push_back({*record[kStart], *record[kEnd], code, -1, GeometryId(), PlaceOf(record)});
   return true;
 }
 
 bool Process::AddHipCall(const Record& record) {
-  if (!HasStamps(record) || !record.kind || !record.operation) return false;
-  calls_.push_back({*record.start, *record.end, {*record.kind, *record.operation}});
+  if (!HasStamps(record) || !record[kKind] || !record[kOperation]) return false;
+  calls_.push_back({*record[kStart], *record[kEnd], {*record[kKind], *record[kOperation]}});
   return true;
 }
 
 std::uint32_t Process::PlaceOf(const Record& record) {
   const auto fresh = static_cast<std::uint32_t>(places_.size());
-  const Place place(*record.agent, record.other_agent, record.queue, record.stream);
+  const Place place(*record[kAgent], record[kOtherAgent], record[kQueue], record[kStream]);
   PlaceUse& use = places_.try_emplace(place, PlaceUse{fresh, 0}).first->second;
   ++use.records;
   return use.index;

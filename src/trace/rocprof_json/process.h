@@ -14,14 +14,29 @@
 
 namespace culprit::trace::rocprof_json {
 
-// Record is one element of kernel_dispatch, memory_copy or hip_api: what was readable of it.
-struct Record {
-  std::optional<std::int64_t> start, end, kind, operation;
-  std::optional<std::int64_t> agent, other_agent, queue, stream;
-  std::optional<std::int64_t> kernel, dispatch;
-  std::array<std::int64_t, 3> grid = {};  // work-items
-  std::array<std::int64_t, 3> block = {};
+// Field is a number that a kernel_dispatch, memory_copy or hip_api may have.
+enum Field : int {
+  kStart,
+  kEnd,
+  kKind,
+  kOperation,
+  kAgent,       // of a copy, the receiving one
+  kOtherAgent,  // of a copy, the sending one
+  kQueue,
+  kStream,
+  kKernel,
+  kDispatchId,
+  kGridX,  // in work-items
+  kGridY,
+  kGridZ,
+  kBlockX,
+  kBlockY,
+  kBlockZ,
+  kFieldCount,
 };
+
+// Record is one element of those arrays: what was readable of it.
+using Record = std::array<std::optional<std::int64_t>, kFieldCount>;
 
 struct Agent {
   std::optional<std::int64_t> handle, node, type;

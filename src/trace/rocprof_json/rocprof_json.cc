@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -17,16 +18,17 @@ using base::Finding;
 using sys::JsonPath;
 using sys::JsonScalar;
 
+// What stands at a path: a Field of a record, or one of these.
 enum Place : int {
-  kProcess,
+  kProcess = kFieldCount,
   kPid,
-  kAgent,
+  kAgentInfo,
   kAgentHandle,
   kAgentNode,
   kAgentType,
   kAgentName,
-  kOperations,
-  kOperation,
+  kKindInfo,
+  kOperationName,
   kSymbol,
   kSymbolId,
   kSymbolMangled,
@@ -34,29 +36,12 @@ enum Place : int {
   kDispatch,
   kCopy,
   kHipCall,
-  kStart,
-  kEnd,
-  kRecordKind,
-  kRecordOperation,
-  kRecordAgent,
-  kRecordOtherAgent,
-  kRecordQueue,
-  kRecordStream,
-  kRecordKernel,
-  kRecordDispatch,
-  kGridX,
-  kGridY,
-  kGridZ,
-  kBlockX,
-  kBlockY,
-  kBlockZ,
   kCounters,
-  kHsaCall,
-  kMarker,
-  kRcclCall,
-  kAllocation,
-  kScratch,
+  kSkipped,  // kSkipped + i: a record of kSkippedRecords[i]
 };
+
+constexpr std::array kSkippedRecords = {"hsa_api", "marker_api", "rccl_api", "memory_allocation",
+                                        "scratch_memory"};
 
 // {"size":184,"kind":11,"operation":2,"thread_id":908,"correlation_id":{"internal":1,"external":0},
 //  "start_timestamp":63857982592000,"end_timestamp":63857982594840,"dispatch_info":{"size":72,
@@ -68,13 +53,13 @@ std::vector<JsonPath> AllPaths() {
   std::vector<JsonPath> paths = {{"rocprofiler-sdk-tool[]", kProcess}};
   sys::AddBelow("rocprofiler-sdk-tool[].",
                 {{"metadata.pid", kPid},
-                 {"agents[]", kAgent},
+                 {"agents[]", kAgentInfo},
                  {"agents[].id.handle", kAgentHandle},
                  {"agents[].node_id", kAgentNode},
                  {"agents[].type", kAgentType},
                  {"agents[].name", kAgentName},
-                 {"strings.buffer_records[]", kOperations},
-                 {"strings.buffer_records[].operations[]", kOperation},
+                 {"strings.buffer_records[]", kKindInfo},
+                 {"strings.buffer_records[].operations[]", kOperationName},
                  {"kernel_symbols[]", kSymbol},
                  {"kernel_symbols[].kernel_id", kSymbolId},
                  {"kernel_symbols[].kernel_name", kSymbolMangled},
@@ -85,29 +70,28 @@ std::vector<JsonPath> AllPaths() {
                 {{"kernel_dispatch[]", kDispatch},
                  {"memory_copy[]", kCopy},
                  {"hip_api[]", kHipCall},
-                 {"counter_collection[]", kCounters},
-                 {"hsa_api[]", kHsaCall},
-                 {"marker_api[]", kMarker},
-                 {"rccl_api[]", kRcclCall},
-                 {"memory_allocation[]", kAllocation},
-                 {"scratch_memory[]", kScratch}},
+                 {"counter_collection[]", kCounters}},
                 paths);
+  for (std::size_t i = 0; i < kSkippedRecords.size(); ++i) {
+    paths.push_back({fmt::format("rocprofiler-sdk-tool[].buffer_records.{}[]", kSkippedRecords[i]),
+                     kSkipped + static_cast<int>(i)});
+  }
   for (const char* records : {"kernel_dispatch", "memory_copy", "hip_api"}) {
     sys::AddBelow(fmt::format("rocprofiler-sdk-tool[].buffer_records.{}[].", records),
                   {{"start_timestamp", kStart},
                    {"end_timestamp", kEnd},
-                   {"kind", kRecordKind},
-                   {"operation", kRecordOperation},
-                   {"stream_id.handle", kRecordStream},
-                   {"dst_agent_id.handle", kRecordAgent},
-                   {"src_agent_id.handle", kRecordOtherAgent}},
+                   {"kind", kKind},
+                   {"operation", kOperation},
+                   {"stream_id.handle", kStream},
+                   {"dst_agent_id.handle", kAgent},
+                   {"src_agent_id.handle", kOtherAgent}},
                   paths);
   }
   sys::AddBelow("rocprofiler-sdk-tool[].buffer_records.kernel_dispatch[].dispatch_info.",
-                {{"agent_id.handle", kRecordAgent},
-                 {"queue_id.handle", kRecordQueue},
-                 {"kernel_id", kRecordKernel},
-                 {"dispatch_id", kRecordDispatch},
+                {{"agent_id.handle", kAgent},
+                 {"queue_id.handle", kQueue},
+                 {"kernel_id", kKernel},
+                 {"dispatch_id", kDispatchId},
                  {"grid_size.x", kGridX},
                  {"grid_size.y", kGridY},
                  {"grid_size.z", kGridZ},
@@ -135,9 +119,7 @@ class Events final : public sys::JsonEvents {
   [[nodiscard]] bool has_counters() const { return has_counters_; }
 
  private:
-  void OfRecord(int place, std::optional<std::int64_t> number);
-  void OfNames(int place, const JsonScalar& value);
-  void CountSkipped(int place);
+  void CountSkipped(std::string_view what);
   void CountMalformed(bool good, std::string_view what);
 
   TraceBuilder& builder_;
@@ -156,13 +138,13 @@ void Events::Begin(int place) {
     case kProcess:
       process_ = {};
       break;
-    case kAgent:
+    case kAgentInfo:
       agent_ = {};
       break;
     case kSymbol:
       symbol_ = {};
       break;
-    case kOperations:
+    case kKindInfo:
       process_.AddKind();
       break;
     case kDispatch:
@@ -170,8 +152,12 @@ void Events::Begin(int place) {
     case kHipCall:
       record_ = {};
       break;
+    case kCounters:
+      has_counters_ = true;
+      return CountSkipped("counter_collection");
     default:
-      CountSkipped(place);
+      if (place >= kSkipped)
+        CountSkipped(kSkippedRecords[static_cast<std::size_t>(place - kSkipped)]);
   }
 }
 
@@ -179,7 +165,7 @@ void Events::End(int place) {
   switch (place) {
     case kProcess:
       return FinishProcess();
-    case kAgent:
+    case kAgentInfo:
       return process_.AddAgent(agent_);
     case kSymbol:
       return process_.AddSymbol(std::move(symbol_));
@@ -195,21 +181,11 @@ void Events::End(int place) {
 }
 
 void Events::Value(int place, const JsonScalar& value) {
-  switch (place) {
-    case kDispatch:
-    case kCopy:
-    case kHipCall:
-      return CountMalformed(false, "a record that is no object");
-    case kOperations:
-      process_.AddKind();
-      return;
-    default:
-      if (place >= kStart) return OfRecord(place, value.Integer());
-      return OfNames(place, value);
+  if (place < kFieldCount) {
+    record_[static_cast<std::size_t>(place)] = value.Integer();
+    return;
   }
-}
-
-void Events::OfNames(int place, const JsonScalar& value) {
+  const std::string_view text = value.String().value_or("");
   switch (place) {
     case kPid:
       process_.pid = value.Integer();
@@ -224,93 +200,32 @@ void Events::OfNames(int place, const JsonScalar& value) {
       agent_.type = value.Integer();
       break;
     case kAgentName:
-      agent_.name = value.String().value_or("");
+      agent_.name = text;
       break;
-    case kOperation:
-      process_.AddOperation(value.String().value_or(""));
-      break;
+    case kKindInfo:
+      return process_.AddKind();
+    case kOperationName:
+      return process_.AddOperation(text);
     case kSymbolId:
       symbol_.id = value.Integer();
       break;
     case kSymbolMangled:
-      symbol_.mangled = value.String().value_or("");
+      symbol_.mangled = text;
       break;
     case kSymbolDemangled:
-      symbol_.demangled = value.String().value_or("");
+      symbol_.demangled = text;
       break;
+    case kDispatch:
+    case kCopy:
+    case kHipCall:
+      return CountMalformed(false, "a record that is no object");
     default:
       break;
   }
 }
 
-void Events::OfRecord(int place, std::optional<std::int64_t> number) {
-  switch (place) {
-    case kStart:
-      record_.start = number;
-      break;
-    case kEnd:
-      record_.end = number;
-      break;
-    case kRecordKind:
-      record_.kind = number;
-      break;
-    case kRecordOperation:
-      record_.operation = number;
-      break;
-    case kRecordAgent:
-      record_.agent = number;
-      break;
-    case kRecordOtherAgent:
-      record_.other_agent = number;
-      break;
-    case kRecordQueue:
-      record_.queue = number;
-      break;
-    case kRecordStream:
-      record_.stream = number;
-      break;
-    case kRecordKernel:
-      record_.kernel = number;
-      break;
-    case kRecordDispatch:
-      record_.dispatch = number;
-      break;
-    case kGridX:
-    case kGridY:
-    case kGridZ:
-      record_.grid[static_cast<std::size_t>(place - kGridX)] = number.value_or(0);
-      break;
-    case kBlockX:
-    case kBlockY:
-    case kBlockZ:
-      record_.block[static_cast<std::size_t>(place - kBlockX)] = number.value_or(0);
-      break;
-    default:
-      break;
-  }
-}
-
-void Events::CountSkipped(int place) {
-  const auto skipped = [this](std::string_view what) {
-    builder_.diagnostics().Add(Finding::kUnsupportedRecords, 1, what);
-  };
-  switch (place) {
-    case kCounters:
-      has_counters_ = true;
-      return skipped("counter_collection");
-    case kHsaCall:
-      return skipped("hsa_api");
-    case kMarker:
-      return skipped("marker_api");
-    case kRcclCall:
-      return skipped("rccl_api");
-    case kAllocation:
-      return skipped("memory_allocation");
-    case kScratch:
-      return skipped("scratch_memory");
-    default:
-      return;
-  }
+void Events::CountSkipped(std::string_view what) {
+  builder_.diagnostics().Add(Finding::kUnsupportedRecords, 1, what);
 }
 
 void Events::CountMalformed(bool good, std::string_view what) {
@@ -352,7 +267,8 @@ std::optional<base::Error> NothingRead(const Events& events, const ReadOptions& 
 }  // namespace
 
 Verdict Sniff(const sys::Source& source) {
-  if (!source.head().starts_with('{')) return NotMine();
+  const std::size_t first = source.head().find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || source.head()[first] != '{') return NotMine();
   // The only key of the document; found in the head, which ends somewhere inside.
   class Root final : public sys::JsonEvents {
    public:

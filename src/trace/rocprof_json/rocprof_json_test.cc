@@ -244,6 +244,25 @@ TEST(RocprofJson, ReadsAllProcessesOrTheOneAskedFor) {
             "x_results.json: holds no dispatch of process 5; it holds those of 908, 911");
 }
 
+TEST(RocprofJson, CountsRecordsOfOtherKinds) {
+  const std::string records =
+      Replaced(Records(), "{", R"({"hsa_api":[{},{}],"scratch_memory":[{}],)");
+  const auto trace = ReadText(Document({kAgents, kStrings, kSymbols, records}));
+  ASSERT_TRUE(trace) << trace.error().Text();
+  EXPECT_THAT(Findings(*trace), ElementsAre("out_of_order 2: ", "unsupported_records 3: hsa_api"));
+}
+
+TEST(RocprofJson, SkipsCopiesFromHostToHost) {
+  const std::string copy =
+      Replaced(kCopy, R"("dst_agent_id":{"handle":102})", R"("dst_agent_id":{"handle":100})");
+  const auto trace =
+      ReadText(Document({kAgents, kStrings, kSymbols, Replaced(Records(), kCopy, copy)}));
+  ASSERT_TRUE(trace) << trace.error().Text();
+  EXPECT_EQ(trace->size(), 2u);
+  EXPECT_THAT(Findings(*trace),
+              ElementsAre("out_of_order 1: ", "unsupported_records 1: host to host copy"));
+}
+
 TEST(RocprofJson, RefusesCountersWithoutDispatches) {
   const auto trace = ReadText(R"({"rocprofiler-sdk-tool":[{"callback_records":
       {"counter_collection":[{"dispatch_data":{}}]}}]})");
