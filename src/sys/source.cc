@@ -19,8 +19,8 @@ using base::ErrorCode;
 using base::Fail;
 using base::Result;
 
-constexpr std::size_t kHeadBytes = 64 * 1024;
-constexpr std::size_t kInputBytes = 256 * 1024;
+constexpr std::size_t kHeadBytes = std::size_t{64} * 1024;
+constexpr std::size_t kInputBytes = std::size_t{256} * 1024;
 
 class FileStream final : public ByteStream {
  public:
