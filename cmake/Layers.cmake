@@ -34,7 +34,12 @@ function(culprit_add_layers table)
   target_link_libraries(culprit PRIVATE culprit_cli)
 endfunction()
 
+# Tests with Thread in their name get the label "threads": they run under ThreadSanitizer as well.
 function(culprit_add_layer_tests)
+  if(NOT GTest_FOUND)
+    message(WARNING "GoogleTest is not here: building without the unit tests")
+    return()
+  endif()
   foreach(layer IN LISTS CULPRIT_LAYERS)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS "src/${layer}/*_test.cc")
     if(sources)
@@ -42,7 +47,11 @@ function(culprit_add_layer_tests)
       target_link_libraries(${layer}_test PRIVATE culprit_${layer} GTest::gmock_main)
       target_compile_definitions(${layer}_test PRIVATE
         CULPRIT_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-      gtest_discover_tests(${layer}_test TEST_PREFIX "${layer}/" DISCOVERY_TIMEOUT 60)
+      gtest_discover_tests(${layer}_test TEST_PREFIX "${layer}/" DISCOVERY_TIMEOUT 60
+                           TEST_FILTER "-*Thread*" PROPERTIES LABELS unit)
+      gtest_discover_tests(${layer}_test TEST_PREFIX "${layer}/" DISCOVERY_TIMEOUT 60
+                           TEST_FILTER "*Thread*" PROPERTIES LABELS threads
+                           TEST_LIST ${layer}_test_THREADS)
     endif()
   endforeach()
 endfunction()
