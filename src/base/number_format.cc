@@ -49,4 +49,9 @@ std::string Seconds(Nanos time) {
   return fmt::format("{} ns", time.count());
 }
 
+std::optional<std::string> Exact(double value) {
+  if (!std::isfinite(value)) return std::nullopt;
+  return fmt::format("{}", value == 0 ? 0.0 : value);  // never "-0"
+}
+
 }  // namespace culprit::base
