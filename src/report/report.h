@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct Cell {
 };
 
 // Column describes one column of a Table. key is snake_case and ends in its unit
-// ("delta_ms_per_token"); heading is for people. Columns without a heading appear in JSON and CSV
-// only. Text columns are aligned to the left and may be shortened; numbers never are.
+// ("delta_ms_per_token"), unique in its table and neither "details" nor "is_total", which JSON
+// adds; heading is for people. Columns without a heading appear in JSON and CSV only. Text columns
+// are aligned to the left and may be shortened; numbers never are.
 struct Column {
   std::string key;
   std::string heading;
@@ -50,7 +52,13 @@ struct Note {
   enum class Level { kInfo, kNotice, kWarning, kError } level;
   std::string id;  // of the finding or warning, snake_case
   std::string text;
+
+  // Severe notes speak against the answer and stand beside it.
+  [[nodiscard]] bool severe() const { return level == Level::kWarning || level == Level::kError; }
 };
+
+// Name is a level for machines: "warning".
+std::string_view Name(Note::Level level);
 
 // Check is one line of the completeness proof.
 struct Check {
