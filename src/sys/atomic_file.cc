@@ -30,8 +30,8 @@ bool WriteAll(int fd, std::string_view text) {
   return true;
 }
 
-Status WriteInto(const std::string& path, std::string_view text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+Status WriteInto(const std::string& path, int flags, std::string_view text) {
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
   if (fd < 0) return Failed(path);
   const bool written = WriteAll(fd, text);
   const int error = errno;
@@ -50,7 +50,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
     errno = EISDIR;
     return Failed(path);
   }
-  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text);
+  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, 0, text);
 
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
@@ -73,6 +73,10 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
   ::unlink(temporary.c_str());
   errno = error;
   return Failed(path);
+}
+
+Status AppendToFile(const std::string& path, std::string_view text) {
+  return WriteInto(path, O_APPEND | O_CREAT, text);
 }
 
 }  // namespace culprit::sys

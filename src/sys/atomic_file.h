@@ -13,4 +13,7 @@ namespace culprit::sys {
 // file stays behind.
 base::Status WriteFileAtomically(const std::string& path, std::string_view text);
 
+// AppendToFile adds text to the end of a file, which is made when missing. Fails with kUnreadable.
+base::Status AppendToFile(const std::string& path, std::string_view text);
+
 }  // namespace culprit::sys

@@ -50,6 +50,13 @@ TEST_F(AtomicFile, AFailureLeavesNothingBehind) {
   EXPECT_EQ(files(), 0);
 }
 
+TEST_F(AtomicFile, AppendingKeepsWhatIsThere) {
+  const std::string path = folder_ + "/summary.md";
+  ASSERT_TRUE(AppendToFile(path, "one\n"));
+  ASSERT_TRUE(AppendToFile(path, "two\n"));
+  EXPECT_EQ(ReadBack(path), "one\ntwo\n");
+}
+
 TEST_F(AtomicFile, AFullDiskIsReported) {
   const auto full = WriteFileAtomically("/dev/full", "x");
   ASSERT_FALSE(full);

@@ -20,8 +20,8 @@ using base::ErrorCode;
 using base::Fail;
 using base::Result;
 
-constexpr std::size_t kHeadBytes = 64 * 1024;
-constexpr std::size_t kInputBytes = 256 * 1024;
+constexpr std::size_t kHeadBytes = std::size_t{64} * 1024;
+constexpr std::size_t kInputBytes = std::size_t{256} * 1024;
 constexpr std::size_t kLargestRead = std::size_t{1} << 30;  // zlib counts in 32 bits
 
 class FileStream final : public ByteStream {
