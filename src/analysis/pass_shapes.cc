@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/kernel_name.h"
 #include "base/printable.h"
 
 namespace culprit::analysis {
@@ -39,7 +40,7 @@ std::string Extra(const trace::Trace& trace, const Window& window, const LaunchG
       std::max_element(surplus.begin(), surplus.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == surplus.end() || most->second <= 0) return "";
-  return base::Shortened(base::Printable(most->first.substr(0, most->first.find('('))), 60);
+  return base::Shortened(base::Printable(ParseKernelName(most->first).Short()), 60);
 }
 
 struct KindReport {

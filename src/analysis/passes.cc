@@ -6,8 +6,11 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string_view>
+#include <utility>
 
+#include "analysis/kernel_name.h"
 #include "base/printable.h"
 
 namespace culprit::analysis {
@@ -27,16 +30,16 @@ Anchors LaunchesOf(const Window& window, const LaunchGroups& groups,
   return anchors;
 }
 
-// LargestJump returns the value below which the smaller of two well separated kinds of lengths
-// lies: the upper side of the largest ratio between neighbours in sorted order, if it is at least
-// min_ratio.
+// LargestJump finds two well separated kinds of lengths: it returns the upper side of the largest
+// ratio between neighbours in sorted order, if it is at least min_ratio and each side has at least
+// one length in twenty. A lone long pass (the end of prefill) is no kind.
 std::optional<std::size_t> LargestJump(std::vector<std::size_t> lengths, double min_ratio) {
   std::sort(lengths.begin(), lengths.end());
+  const std::size_t least = std::max<std::size_t>(1, lengths.size() / 20);
   std::optional<std::size_t> above;
   double best = min_ratio;
-  for (std::size_t i = 1; i < lengths.size(); ++i) {
-    const double ratio = static_cast<double>(lengths[i]) /
-                         static_cast<double>(std::max<std::size_t>(1, lengths[i - 1]));
+  for (std::size_t i = least; i + least <= lengths.size(); ++i) {
+    const double ratio = static_cast<double>(lengths[i]) / static_cast<double>(lengths[i - 1]);
     if (ratio < best) continue;
     best = ratio;
     above = lengths[i];
@@ -81,70 +84,127 @@ Passes CutAt(const Anchors& anchors, const Window& window, const LaunchGroups& g
   return cut;
 }
 
-// Period is the number of dispatches after which launches repeat.
-struct Period {
-  std::size_t length;
-  double match;  // share of dispatches that are followed by the same launch one period later
-};
+// A step holds at most this many launches of the group that marks it, so that a mark can be every
+// second launch of a kernel whose launches cannot be told apart by shape.
+constexpr std::size_t kMostPerStep = 8;
 
+// RarestGroups are those that can mark steps: launched three times or more, the rarest first.
+std::vector<GroupId> RarestGroups(const LaunchGroups& groups) {
+  constexpr std::size_t kTried = 16;
+  std::vector<GroupId> rarest;
+  for (std::size_t g = 0; g < groups.groups.size(); ++g) {
+    if (groups.groups[g].launches >= 3) rarest.emplace_back(g);
+  }
+  std::stable_sort(rarest.begin(), rarest.end(), [&](GroupId a, GroupId b) {
+    return groups.groups[a.index()].launches < groups.groups[b.index()].launches;
+  });
+  if (rarest.size() > kTried) rarest.resize(kTried);
+  return rarest;
+}
+
+// PlacesOf lists where in the window the launches of a group are.
+std::vector<std::size_t> PlacesOf(const LaunchGroups& groups, GroupId group) {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < groups.of.size(); ++i) {
+    if (groups.of[i] == group) places.push_back(i);
+  }
+  return places;
+}
+
+// MatchAt is the share of dispatches that are followed by the same launch one period later, over
+// the first of them: a period that holds there holds everywhere, or nowhere.
 double MatchAt(const LaunchGroups& groups, std::size_t period) {
-  const std::size_t compared = groups.of.size() - period;
+  constexpr std::size_t kEnough = 200'000;
+  const std::size_t compared = std::min(groups.of.size() - period, kEnough);
   std::size_t same = 0;
   for (std::size_t i = 0; i < compared; ++i) same += groups.of[i] == groups.of[i + period];
   return static_cast<double>(same) / static_cast<double>(compared);
 }
 
-// FindPeriod tries the spacings of the launches of each group. Layers repeat inside a step, so a
-// spacing of one layer matches well too: only the step itself matches best.
-std::optional<Period> FindPeriod(const LaunchGroups& groups) {
-  constexpr std::size_t kMaxCandidates = 64;
-  constexpr double kGood = 0.9;
-  std::vector<std::size_t> previous(groups.groups.size(), SIZE_MAX);
-  std::map<std::size_t, std::size_t> spacings;
-  for (std::size_t i = 0; i < groups.of.size(); ++i) {
-    std::size_t& before = previous[groups.of[i].index()];
-    if (before != SIZE_MAX) ++spacings[i - before];
-    before = i;
+// CommonDistances are the most usual distances between launches of one group that are at most
+// kMostPerStep launches apart.
+std::vector<std::size_t> CommonDistances(const LaunchGroups& groups, GroupId group) {
+  constexpr std::size_t kTried = 8;
+  std::map<std::size_t, std::size_t> times;
+  const auto places = PlacesOf(groups, group);
+  for (std::size_t lag = 1; lag <= kMostPerStep; ++lag) {
+    for (std::size_t i = lag; i < places.size(); ++i) ++times[places[i] - places[i - lag]];
   }
-  std::vector<std::pair<std::size_t, std::size_t>> common(spacings.begin(), spacings.end());
-  std::erase_if(common, [&](const auto& s) {
-    return s.second < 2 || s.first < 2 || s.first > groups.of.size() / 2;
-  });
-  std::sort(common.begin(), common.end(), [](const auto& a, const auto& b) {
-    return a.second != b.second ? a.second > b.second : a.first < b.first;
-  });
-  if (common.size() > kMaxCandidates) common.resize(kMaxCandidates);
-  std::sort(common.begin(), common.end());
-  std::optional<Period> best;
-  for (const auto& [length, times] : common) {
-    const double match = MatchAt(groups, length);
-    if (match >= kGood && (!best || match > best->match + 0.002)) best = Period{length, match};
+  std::vector<std::pair<std::size_t, std::size_t>> sorted;  // times, distance
+  for (const auto& [distance, count] : times) {
+    if (count >= 2 && distance >= 2 && distance <= groups.of.size() / 2) {
+      sorted.emplace_back(count, distance);
+    }
+  }
+  std::sort(sorted.rbegin(), sorted.rend());
+  if (sorted.size() > kTried) sorted.resize(kTried);
+  std::vector<std::size_t> distances;
+  for (const auto& [count, distance] : sorted) distances.push_back(distance);
+  return distances;
+}
+
+// FindPeriod returns after how many dispatches the launches repeat. Layers repeat inside a step,
+// so one layer matches well too: only the step itself matches best.
+std::optional<std::size_t> FindPeriod(const LaunchGroups& groups) {
+  constexpr double kGood = 0.9;
+  constexpr double kBetter = 0.002;
+  std::set<std::size_t> candidates;
+  for (const GroupId group : RarestGroups(groups)) {
+    for (const std::size_t distance : CommonDistances(groups, group)) candidates.insert(distance);
+  }
+  std::optional<std::size_t> best;
+  double best_match = kGood - kBetter;
+  for (const std::size_t distance : candidates) {  // shortest first: multiples match as well
+    const double match = MatchAt(groups, distance);
+    if (match < best_match + kBetter) continue;
+    best = distance;
+    best_match = match;
   }
   return best;
 }
 
-// AnchorOfPeriod picks the group that is launched once a period, as late in it as possible: the
-// one before the longest pause, where the sampled token goes to the host and back.
-std::optional<GroupId> AnchorOfPeriod(const trace::Trace& trace, const Window& window,
-                                      const LaunchGroups& groups, std::int64_t periods) {
-  std::vector<base::Nanos> pause(groups.groups.size());
-  for (std::size_t i = 0; i + 1 < groups.of.size(); ++i) {
-    const std::size_t at = window.first + i;
-    pause[groups.of[i].index()] += std::max(trace.start[at + 1] - trace.end[at], base::Nanos(0));
+// PeriodMark is a launch that comes once a period.
+struct PeriodMark {
+  GroupId group;
+  std::size_t every;  // every this many launches of the group
+  Anchors anchors;
+};
+
+// MarkPeriods looks for the mark with the longest pause behind it: there the sampled token goes to
+// the host and back, so the mark ends a step. A mark must keep the period nine times in ten.
+std::optional<PeriodMark> MarkPeriods(const trace::Trace& trace, const Window& window,
+                                      const LaunchGroups& groups, std::size_t period) {
+  std::optional<PeriodMark> best;
+  base::Nanos longest{-1};
+  for (const GroupId group : RarestGroups(groups)) {
+    const auto places = PlacesOf(groups, group);
+    for (std::size_t every = 1; every <= kMostPerStep; ++every) {
+      for (std::size_t phase = 0; phase < every; ++phase) {
+        PeriodMark mark{group, every, {}};
+        base::Nanos pause{};
+        std::size_t kept = 0;
+        for (std::size_t i = phase; i < places.size(); i += every) {
+          const std::size_t at = window.first + places[i];
+          kept += !mark.anchors.empty() && at - mark.anchors.back() == period;
+          mark.anchors.push_back(at);
+          if (at + 1 < window.last) {
+            pause += std::max(trace.start[at + 1] - trace.end[at], base::Nanos(0));
+          }
+        }
+        if (mark.anchors.size() < 3 || kept * 10 < (mark.anchors.size() - 1) * 9) continue;
+        if (pause <= longest) continue;
+        longest = pause;
+        best = std::move(mark);
+      }
+    }
   }
-  std::optional<GroupId> anchor;
-  for (std::size_t g = 0; g < groups.groups.size(); ++g) {
-    if (std::abs(groups.groups[g].launches - periods) > 1) continue;
-    if (!anchor || pause[g] > pause[anchor->index()]) anchor = GroupId(g);
-  }
-  return anchor;
+  return best;
 }
 
 std::string Describe(const trace::Trace& trace, const LaunchGroup& group) {
   const auto& geometry = trace.geometries[group.geometry.index()];
-  std::string_view name = trace.kernel_name(group.kernel);
-  name = name.substr(0, name.find('('));
-  const std::string shown = base::Shortened(base::Printable(name), 60);
+  const std::string shown = base::Shortened(
+      base::Printable(ParseKernelName(trace.kernel_name(group.kernel)).Short()), 60);
   if (!geometry.known()) return shown;
   return fmt::format("{} over {} x {} x {} blocks", shown, geometry.grid.x, geometry.grid.y,
                      geometry.grid.z);
@@ -197,21 +257,15 @@ std::optional<Passes> FindPasses(const trace::Trace& trace, const Window& window
     passes.anchor = DescribeTargetAnchor(trace, window, groups, passes);
     return passes;
   }
-  std::int64_t periods = 0;
-  if (const auto period = FindPeriod(groups)) {
-    periods =
-        std::llround(static_cast<double>(groups.of.size()) / static_cast<double>(period->length));
-  } else if (hints.steps) {
-    periods = Count(*hints.steps);
-  }
-  if (periods < 2) return std::nullopt;
-  const auto anchor = AnchorOfPeriod(trace, window, groups, periods);
-  if (!anchor) return std::nullopt;
-  std::vector<char> wanted(groups.groups.size(), 0);
-  wanted[anchor->index()] = 1;
-  Passes passes = CutAt(LaunchesOf(window, groups, wanted), window, groups, {});
+  const auto period = FindPeriod(groups);
+  if (!period) return std::nullopt;
+  const auto mark = MarkPeriods(trace, window, groups, *period);
+  if (!mark) return std::nullopt;
+  Passes passes = CutAt(mark->anchors, window, groups, {});
   passes.method = PassMethod::kPeriod;
-  passes.anchor = Describe(trace, groups.groups[anchor->index()]);
+  passes.anchor = Describe(trace, groups.groups[mark->group.index()]);
+  if (mark->every > 1)
+    passes.anchor = fmt::format("one launch in {} of {}", mark->every, passes.anchor);
   return passes;
 }
 

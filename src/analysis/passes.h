@@ -46,7 +46,6 @@ struct Passes {
 // PassHints is what is known from elsewhere; everything may be absent.
 struct PassHints {
   std::optional<std::int64_t> vocabulary;  // rows of the output head
-  std::optional<base::Steps> steps;        // that the tokens imply
   bool speculative = false;                // the server counted draft tokens
 };
 

@@ -65,10 +65,8 @@ std::optional<Window> SnapToSteps(const trace::Trace& trace, const Window& class
   around.end += slack;
   SetDispatchRange(trace, around);
   const LaunchGroups groups = GroupLaunches(trace, around.first, around.last);
-  const auto passes = FindPasses(trace, around, groups,
-                                 {.vocabulary = vocabulary,
-                                  .steps = timings.steps(),
-                                  .speculative = timings.draft.has_value()});
+  const auto passes = FindPasses(
+      trace, around, groups, {.vocabulary = vocabulary, .speculative = timings.draft.has_value()});
   if (!passes) return std::nullopt;
   std::vector<TraceTime> ends;  // of the target passes
   for (const Pass& pass : passes->passes) {
@@ -76,18 +74,17 @@ std::optional<Window> SnapToSteps(const trace::Trace& trace, const Window& class
   }
   const auto steps = static_cast<std::size_t>(Count(*timings.steps()));
   Window best{.begin = classic.begin, .end = classic.begin};
-  Nanos best_shift = slack;
-  // Pass `last` ends the window when the pass `steps` before it ends outside.
-  for (std::size_t last = steps - 1; last < ends.size(); ++last) {
-    const TraceTime begin = ends[last] - classic.length();
-    const bool holds_steps =
-        ends[last + 1 - steps] > begin && (last < steps || ends[last - steps] <= begin);
-    const Nanos shift = std::chrono::abs(ends[last] - classic.end);
-    if (!holds_steps || shift > best_shift) continue;
+  // Decode begins when the pass before its first step has ended and its token is sampled: the
+  // right place is where that many steps take the time that the server measured.
+  Nanos closest = classic.length() / static_cast<Nanos::rep>(steps);
+  for (std::size_t last = steps; last < ends.size(); ++last) {
+    const Nanos span = ends[last] - ends[last - steps];
+    const Nanos off = std::chrono::abs(span - classic.length());
+    if (off >= closest || std::chrono::abs(ends[last] - classic.end) > slack) continue;
+    closest = off;
     best = classic;
-    best.begin = begin;
+    best.begin = ends[last] - classic.length();
     best.end = ends[last];
-    best_shift = shift;
   }
   return best;
 }

@@ -1,0 +1,123 @@
+#include "analysis/analyze.h"
+
+#include <algorithm>
+
+#include "analysis/launch_groups.h"
+#include "analysis/ownership.h"
+#include "base/number_format.h"
+
+namespace culprit::analysis {
+namespace {
+
+using base::Count;
+using base::ErrorCode;
+using base::Fail;
+using base::Finding;
+using base::Nanos;
+using base::Result;
+
+// A summed time more than 1 % over the exclusive one would mislead.
+constexpr double kSummedMayExceed = 0.01;
+
+std::optional<Passes> PassesOf(const trace::Trace& trace, const FoundWindow& found,
+                               const LaunchGroups& groups, const WindowQuery& query) {
+  if (found.window.phase != Phase::kDecode) return std::nullopt;
+  const auto& completion = query.completion;
+  const bool drafts = (completion && completion->timings && completion->timings->draft) ||
+                      (query.request < query.logged.size() && query.logged[query.request].draft);
+  return FindPasses(trace, found.window, groups,
+                    {.vocabulary = query.vocabulary, .speculative = drafts});
+}
+
+std::vector<DeviceTime> DeviceTimes(const trace::Trace& trace, const Window& window,
+                                    const Ownership& all) {
+  std::vector<char> works(trace.devices.size(), 0);
+  for (std::size_t i = window.first; i < window.last; ++i) {
+    works[trace.lanes[trace.lane[i].index()].device.index()] = 1;
+  }
+  const bool alone = std::count(works.begin(), works.end(), 1) <= 1;
+  std::vector<DeviceTime> devices;
+  for (std::size_t d = 0; d < works.size(); ++d) {
+    if (works[d] == 0) continue;
+    const Nanos idle = alone ? all.idle : OwnDevice(trace, window, trace::DeviceId(d)).idle;
+    devices.push_back({trace.devices[d].name, window.length() - idle, idle});
+  }
+  return devices;
+}
+
+void AddHostCalls(const trace::Trace& trace, const Window& window, Analysis& analysis) {
+  Nanos longest{};
+  for (const trace::HostCall& call : trace.host_calls) {
+    const Nanos inside = std::min(call.end, window.end) - std::max(call.start, window.begin);
+    if (inside <= Nanos(0)) continue;
+    analysis.host_call_time += inside;
+    if (inside <= longest) continue;
+    longest = inside;
+    analysis.longest_host_call = trace.strings.Get(call.name);
+  }
+}
+
+void AddFindings(const Rollup& rollup, base::Diagnostics& diagnostics) {
+  const auto exclusive = static_cast<double>(rollup.exclusive().count());
+  const auto summed = static_cast<double>(rollup.summed().count());
+  if (summed > exclusive * (1 + kSummedMayExceed)) {
+    const auto blamed = std::max_element(rollup.kernels.begin(), rollup.kernels.end(),
+                                         [](const KernelCost& x, const KernelCost& y) {
+                                           return x.summed - x.exclusive < y.summed - y.exclusive;
+                                         });
+    diagnostics.Add(Finding::kSummedExceedsExclusive, 1, blamed->identity);
+  }
+  std::int64_t unclassified = 0;
+  std::string_view example;
+  for (const KernelCost& kernel : rollup.kernels) {
+    if (kernel.category != kUnclassified) continue;
+    if (unclassified++ == 0) example = kernel.name;
+  }
+  diagnostics.Add(Finding::kUnclassified, unclassified, example);
+}
+
+// TokensOf falls back to the steps seen, one token each; the proof then fails for want of a count.
+base::Tokens TokensOf(const FoundWindow& found, const std::optional<Passes>& passes) {
+  if (found.window.tokens && Count(*found.window.tokens) > 0) return *found.window.tokens;
+  if (passes && Count(passes->steps()) > 0) return base::Tokens(Count(passes->steps()));
+  return base::Tokens(1);
+}
+
+}  // namespace
+
+double Analysis::steps_per_token() const {
+  return static_cast<double>(rollup.steps) / static_cast<double>(Count(tokens));
+}
+
+Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query,
+                         const RuleSet& rules) {
+  auto found = FindWindow(trace, query);
+  if (!found) return Fail(std::move(found.error()));
+  const Window& window = found->window;
+  const LaunchGroups groups = GroupLaunches(trace, window.first, window.last);
+  if (groups.of.empty()) {
+    const auto& info = base::Describe(Finding::kEmptyWindow);
+    return Fail(ErrorCode::kNoWindow, std::string(info.what), trace.path, std::string(info.advice));
+  }
+  const auto passes = PassesOf(trace, *found, groups, query);
+  const Ownership ownership = Own(trace, window);
+  const Classification classes = Classify(trace, window, groups, passes, query.vocabulary, rules);
+
+  Analysis analysis{trace.path, trace.format, *std::move(found), base::Tokens(1)};
+  analysis.tokens = TokensOf(analysis.found, passes);
+  analysis.rollup = Roll(trace, analysis.found.window, ownership, classes, passes);
+  if (passes) {
+    analysis.steps = {passes->steps(), passes->count(PassKind::kDraft), passes->method,
+                      passes->anchor};
+  }
+  analysis.devices = DeviceTimes(trace, analysis.found.window, ownership);
+  analysis.dispatches = trace.size();
+  AddHostCalls(trace, analysis.found.window, analysis);
+  analysis.proof = ProveComplete({trace, analysis.found, groups, passes, analysis.rollup});
+  analysis.diagnostics = trace.diagnostics;
+  analysis.diagnostics.Merge(analysis.found.diagnostics);
+  AddFindings(analysis.rollup, analysis.diagnostics);
+  return analysis;
+}
+
+}  // namespace culprit::analysis

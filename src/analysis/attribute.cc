@@ -1,0 +1,293 @@
+#include "analysis/attribute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/check.h"
+#include "stats/family.h"
+#include "stats/sample.h"
+
+namespace culprit::analysis {
+namespace {
+
+using base::Count;
+using base::Fraction;
+using base::Nanos;
+using base::NanosF;
+using base::PerToken;
+
+constexpr double kSignificant = 0.05;
+constexpr double kSmallestShareOfToken = 0.005;
+constexpr double kTracedMayDiffer = 0.30;
+
+// Side adds up the kernels of one row on one side.
+struct Side {
+  Nanos exclusive{}, summed{};
+  std::int64_t launches = 0;
+  std::vector<Nanos> per_step;
+
+  void Add(const KernelCost& kernel) {
+    exclusive += kernel.exclusive;
+    summed += kernel.summed;
+    launches += kernel.launches;
+    AddSteps(kernel.per_step);
+  }
+  void AddSteps(const std::vector<Nanos>& steps) {
+    per_step.resize(std::max(per_step.size(), steps.size()));
+    for (std::size_t i = 0; i < steps.size(); ++i) per_step[i] += steps[i];
+  }
+};
+
+Costs MakeCosts(const Analysis& analysis, const Side& side) {
+  Costs costs;
+  costs.per_token = side.exclusive / analysis.tokens;
+  costs.summed = side.summed / analysis.tokens;
+  costs.launches = side.launches;
+  const auto launches = static_cast<double>(side.launches);
+  if (analysis.rollup.steps > 0) {
+    costs.launches_per_step = launches / static_cast<double>(analysis.rollup.steps);
+  }
+  if (side.launches > 0) costs.per_launch = NanosF(side.exclusive) / launches;
+  return costs;
+}
+
+// SplitByLaunches weighs each factor's change with the mean of the other, as SplitBySteps does.
+LaunchSplit SplitByLaunches(const DeltaRow& row, const Analysis& a, const Analysis& b) {
+  if (!row.a.per_launch || !row.b.per_launch) return {row.delta(), PerToken(NanosF(0))};
+  const double rate_a = static_cast<double>(row.a.launches) / static_cast<double>(Count(a.tokens));
+  const double rate_b = static_cast<double>(row.b.launches) / static_cast<double>(Count(b.tokens));
+  return {PerToken((rate_b - rate_a) * ((*row.a.per_launch + *row.b.per_launch) / 2)),
+          PerToken(((rate_a + rate_b) / 2) * (*row.b.per_launch - *row.a.per_launch))};
+}
+
+// Series is a row's cost in each step, scaled so that its mean is the cost per token.
+std::vector<double> Series(const Analysis& analysis, const Side& side) {
+  const auto steps = static_cast<std::size_t>(analysis.rollup.steps);
+  const double scale = static_cast<double>(steps) / static_cast<double>(Count(analysis.tokens));
+  std::vector<double> series(steps, 0.0);
+  for (std::size_t i = 0; i < side.per_step.size(); ++i) {
+    series[i] = static_cast<double>(side.per_step[i].count()) * scale;
+  }
+  return series;
+}
+
+// Pair is a row's two sides on their way to a DeltaRow.
+struct Pair {
+  Side a, b;
+  std::string name, role, full_name;
+  Nanos named_for{-1};  // exclusive time of the kernel that gave the name
+};
+
+DeltaRow MakeRow(RowKind kind, const Pair& pair, const Variant& a, const Variant& b) {
+  DeltaRow row;
+  row.kind = kind;
+  row.name = pair.name;
+  row.role = pair.role;
+  row.full_name = pair.full_name;
+  row.a = MakeCosts(a.analysis, pair.a);
+  row.b = MakeCosts(b.analysis, pair.b);
+  if (kind != RowKind::kIdle) row.split = SplitByLaunches(row, a.analysis, b.analysis);
+  return row;
+}
+
+// AddInterval compares the row's steps; its p is raw until the table is complete.
+void AddInterval(DeltaRow& row, const Pair& pair, const Variant& a, const Variant& b) {
+  if (a.analysis.rollup.steps == 0 || b.analysis.rollup.steps == 0) return;
+  const auto difference = stats::CompareSeries(Series(a.analysis, pair.a),
+                                               Series(b.analysis, pair.b), /*resolution=*/1.0);
+  row.p = difference.p;
+  if (!difference.interval) return;
+  row.interval = {PerToken(NanosF(difference.interval->low)),
+                  PerToken(NanosF(difference.interval->high))};
+}
+
+bool LargerChange(const DeltaRow& x, const DeltaRow& y) {
+  const double a = std::abs(x.delta().value().count());
+  const double b = std::abs(y.delta().value().count());
+  return a != b ? a > b : x.name < y.name;
+}
+
+std::vector<DeltaRow> KernelRows(const std::map<std::string, Pair>& kernels, const Variant& a,
+                                 const Variant& b) {
+  std::vector<DeltaRow> rows;
+  for (const auto& [identity, pair] : kernels) {
+    rows.push_back(MakeRow(RowKind::kKernel, pair, a, b));
+    AddInterval(rows.back(), pair, a, b);
+  }
+  std::sort(rows.begin(), rows.end(), LargerChange);
+  return rows;
+}
+
+std::vector<DeltaRow> CategoryRows(const Variant& a, const Variant& b) {
+  std::map<std::string, std::map<std::string, Pair>> kernels;  // category → identity
+  std::map<std::string, Pair> categories;
+  const auto add = [&](const Rollup& rollup, Side Pair::*side) {
+    for (const KernelCost& kernel : rollup.kernels) {
+      Pair& pair = kernels[kernel.category][kernel.identity];
+      if (kernel.exclusive > pair.named_for) {
+        pair.name = kernel.short_name;
+        pair.role = kernel.role;
+        pair.full_name = kernel.name;
+        pair.named_for = kernel.exclusive;
+      }
+      (pair.*side).Add(kernel);
+      (categories[kernel.category].*side).Add(kernel);
+    }
+  };
+  add(a.analysis.rollup, &Pair::a);
+  add(b.analysis.rollup, &Pair::b);
+  std::vector<DeltaRow> rows;
+  for (auto& [category, pair] : categories) {
+    pair.name = category;
+    rows.push_back(MakeRow(RowKind::kCategory, pair, a, b));
+    AddInterval(rows.back(), pair, a, b);
+    rows.back().kernels = KernelRows(kernels[category], a, b);
+  }
+  return rows;
+}
+
+DeltaRow IdleRow(const Variant& a, const Variant& b) {
+  Pair pair;
+  pair.name = "[idle]";
+  pair.a.exclusive = a.analysis.rollup.idle;
+  pair.a.per_step = a.analysis.rollup.idle_per_step;
+  pair.b.exclusive = b.analysis.rollup.idle;
+  pair.b.per_step = b.analysis.rollup.idle_per_step;
+  DeltaRow row = MakeRow(RowKind::kIdle, pair, a, b);
+  AddInterval(row, pair, a, b);
+  return row;
+}
+
+// Judge adjusts the p-values of a table as one family and marks what stands out.
+void Judge(std::vector<DeltaRow>& rows, PerToken token) {
+  std::vector<double> raw;
+  for (const DeltaRow& row : rows) {
+    if (row.p) raw.push_back(*row.p);
+  }
+  const auto adjusted = stats::HolmAdjust(raw);
+  std::size_t next = 0;
+  for (DeltaRow& row : rows) {
+    if (!row.p) continue;
+    row.p = adjusted[next++];
+    const double share = std::abs(row.delta().value().count()) / token.value().count();
+    row.stands_out = *row.p < kSignificant && share >= kSmallestShareOfToken;
+  }
+}
+
+void AddShares(std::vector<DeltaRow>& rows, PerToken whole) {
+  if (whole.value().count() == 0) return;
+  for (DeltaRow& row : rows) {
+    row.share = Fraction(row.delta().value() / whole.value());
+    AddShares(row.kernels, whole);
+  }
+}
+
+bool IsArtefact(const DeltaRow& row, PerToken scaled_delta) {
+  const double traced = row.delta().value().count();
+  const double scaled = scaled_delta.value().count();
+  if (traced * scaled < 0) return true;
+  if (!row.interval) return false;
+  const double half_width =
+      (row.interval->high.value().count() - row.interval->low.value().count()) / 2;
+  return std::abs(scaled - traced) > half_width;
+}
+
+std::optional<Untraced> CompareUntraced(const Variant& a, const Variant& b,
+                                        const Attribution& attribution) {
+  const auto median_a = a.untraced_median();
+  const auto median_b = b.untraced_median();
+  if (!median_a || !median_b) return std::nullopt;
+  Untraced untraced{*median_a,
+                    *median_b,
+                    a.untraced.size(),
+                    b.untraced.size(),
+                    *median_a - attribution.traced_a,
+                    *median_b - attribution.traced_b,
+                    {},
+                    false};
+  const double stretch_a = *median_a / attribution.traced_a;
+  const double stretch_b = *median_b / attribution.traced_b;
+  for (const DeltaRow& row : attribution.rows) {
+    ScaledRow scaled{row.name, PerToken(row.a.per_token.value() * stretch_a),
+                     PerToken(row.b.per_token.value() * stretch_b), false};
+    scaled.artefact = IsArtefact(row, scaled.b - scaled.a);
+    untraced.scaled.push_back(std::move(scaled));
+  }
+  const double clock = (*median_b - *median_a).value().count();
+  const double traced = attribution.traced_delta().value().count();
+  untraced.traced_change_differs =
+      traced * clock < 0 || std::abs(traced - clock) > kTracedMayDiffer * std::abs(clock);
+  return untraced;
+}
+
+void SplitSteps(const Variant& a, const Variant& b, Attribution& attribution) {
+  const double steps_a = a.analysis.steps_per_token();
+  const double steps_b = b.analysis.steps_per_token();
+  if (steps_a == 0 || steps_b == 0) return;
+  const StepRate rate_a{attribution.traced_a, steps_a};
+  const StepRate rate_b{attribution.traced_b, steps_b};
+  attribution.per_step_a = rate_a.per_step();
+  attribution.per_step_b = rate_b.per_step();
+  if (steps_a != 1 || steps_b != 1) attribution.speculation = SplitBySteps(rate_a, rate_b);
+}
+
+}  // namespace
+
+std::optional<PerToken> Variant::untraced_median() const {
+  if (untraced.empty()) return std::nullopt;
+  std::vector<double> values;
+  for (const PerToken time : untraced) values.push_back(time.value().count());
+  return PerToken(NanosF(*stats::Summarize(values).median));
+}
+
+const DeltaRow* Attribution::culprit() const {
+  const double whole = traced_delta().value().count();
+  for (const DeltaRow& row : rows) {  // largest change first
+    if (row.stands_out && row.delta().value().count() * whole > 0) return &row;
+  }
+  return nullptr;
+}
+
+base::Status Comparable(const Variant& a, const Variant& b) {
+  const auto differs = [&](std::string_view what, std::int64_t x, std::int64_t y,
+                           std::string hint) -> base::Status {
+    return base::Fail(base::ErrorCode::kMismatch,
+                      fmt::format("{} has {} {}, {} has {}", a.label, x, what, b.label, y), "",
+                      std::move(hint));
+  };
+  const FoundWindow& in_a = a.analysis.found;
+  const FoundWindow& in_b = b.analysis.found;
+  if (in_a.window.phase != in_b.window.phase) {
+    return base::Fail(base::ErrorCode::kMismatch, "one side is prefill, the other decode");
+  }
+  if (a.analysis.tokens != b.analysis.tokens) {
+    return differs(in_a.window.phase == Phase::kDecode ? "tokens after the first" : "prompt tokens",
+                   Count(a.analysis.tokens), Count(b.analysis.tokens),
+                   "trace both with the same request, temperature 0 and the same length");
+  }
+  if (in_a.prompt && in_b.prompt && *in_a.prompt != *in_b.prompt) {
+    return differs("prompt tokens", Count(*in_a.prompt), Count(*in_b.prompt),
+                   "attention costs what the context is long: use one prompt");
+  }
+  return {};
+}
+
+Attribution Attribute(const Variant& a, const Variant& b) {
+  CULPRIT_CHECK(Comparable(a, b).has_value());
+  Attribution attribution{a.label, b.label, a.analysis.per_token(a.analysis.rollup.wall),
+                          b.analysis.per_token(b.analysis.rollup.wall), CategoryRows(a, b)};
+  attribution.rows.push_back(IdleRow(a, b));
+  const PerToken token = std::max(attribution.traced_a, attribution.traced_b);
+  Judge(attribution.rows, token);
+  for (DeltaRow& row : attribution.rows) Judge(row.kernels, token);
+  std::sort(attribution.rows.begin(), attribution.rows.end(), LargerChange);
+  AddShares(attribution.rows, attribution.traced_delta());
+  attribution.untraced = CompareUntraced(a, b, attribution);
+  SplitSteps(a, b, attribution);
+  return attribution;
+}
+
+}  // namespace culprit::analysis

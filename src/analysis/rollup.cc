@@ -1,0 +1,124 @@
+#include "analysis/rollup.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace culprit::analysis {
+namespace {
+
+using base::Nanos;
+using base::TraceTime;
+
+// Under this a launch costs more than the work it starts (the first user's own threshold).
+constexpr Nanos kLaunchBound = std::chrono::microseconds(5);
+
+// StepEnd is where a step ends: in dispatches (one past its last) and in time.
+struct StepEnd {
+  std::size_t dispatch;
+  TraceTime time;
+};
+
+// StepEnds lists the ends of all steps; the last one ends with the window.
+std::vector<StepEnd> StepEnds(const trace::Trace& trace, const Window& window,
+                              const std::optional<Passes>& passes) {
+  std::vector<StepEnd> ends;
+  if (!passes) return ends;
+  TraceTime latest = window.begin;
+  for (const Pass& pass : passes->passes) {
+    if (pass.kind != PassKind::kTarget) continue;
+    latest = std::clamp(trace.end[pass.last - 1], latest, window.end);
+    ends.push_back({pass.last, latest});
+  }
+  if (!ends.empty()) ends.back() = {window.last, window.end};
+  return ends;
+}
+
+// "mul_mat_vec_q<Q4_K, 1, true>"
+std::string ShortName(const KernelName& name) {
+  if (name.arguments.empty()) return name.base;
+  std::string text = name.base + "<";
+  for (const std::string& argument : name.arguments) {
+    if (text.back() != '<') text += ", ";
+    text += argument;
+  }
+  return text + ">";
+}
+
+void CheckConservation(const Rollup& rollup, const std::vector<StepEnd>& ends,
+                       const Window& window) {
+  Nanos sum = rollup.idle;
+  for (const KernelCost& kernel : rollup.kernels) sum += kernel.exclusive;
+  CULPRIT_CHECK(sum == rollup.wall);
+  TraceTime begin = window.begin;
+  for (std::size_t step = 0; step < ends.size(); ++step) {
+    Nanos in_step = rollup.idle_per_step[step];
+    for (const KernelCost& kernel : rollup.kernels) in_step += kernel.per_step[step];
+    CULPRIT_CHECK(in_step == ends[step].time - begin);
+    begin = ends[step].time;
+  }
+}
+
+}  // namespace
+
+Nanos Rollup::summed() const {
+  Nanos sum{};
+  for (const KernelCost& kernel : kernels) sum += kernel.summed;
+  return sum;
+}
+
+Rollup Roll(const trace::Trace& trace, const Window& window, const Ownership& ownership,
+            const Classification& classes, const std::optional<Passes>& passes) {
+  CULPRIT_CHECK(ownership.exclusive.size() == window.last - window.first);
+  CULPRIT_CHECK(classes.of.size() == window.last - window.first);
+  const std::vector<StepEnd> ends = StepEnds(trace, window, passes);
+
+  Rollup rollup;
+  rollup.wall = window.length();
+  rollup.idle = ownership.idle;
+  rollup.steps = static_cast<std::int64_t>(ends.size());
+  for (const Class& known : classes.classes) {
+    KernelCost cost;
+    cost.category = known.category;
+    cost.identity = known.identity;
+    cost.role = known.role;
+    cost.per_step.resize(ends.size());
+    rollup.kernels.push_back(std::move(cost));
+  }
+
+  std::vector<Nanos> busy_per_step(ends.size());
+  std::size_t step = 0;
+  for (std::size_t i = window.first; i < window.last; ++i) {
+    while (step < ends.size() && i >= ends[step].dispatch) ++step;
+    const Nanos exclusive = ownership.exclusive[i - window.first];
+    const Nanos duration = trace.end[i] - trace.start[i];
+    KernelCost& cost = rollup.kernels[classes.of[i - window.first].index()];
+    if (cost.name.empty()) {
+      cost.name = trace.kernel_name(trace.kernel[i]);
+      cost.short_name = ShortName(classes.names[trace.kernel[i].index()]);
+    }
+    cost.exclusive += exclusive;
+    if (step < ends.size()) {
+      cost.per_step[step] += exclusive;
+      busy_per_step[step] += exclusive;
+    }
+    if (duration < kLaunchBound) cost.short_exclusive += exclusive;
+    if (trace.start[i] < window.begin) continue;
+    cost.summed += duration;
+    ++cost.launches;
+    if (duration < kLaunchBound) ++cost.short_launches;
+  }
+
+  TraceTime begin = window.begin;
+  for (std::size_t s = 0; s < ends.size(); ++s) {
+    rollup.idle_per_step.push_back(ends[s].time - begin - busy_per_step[s]);
+    begin = ends[s].time;
+  }
+  std::erase_if(rollup.kernels, [](const KernelCost& cost) {
+    return cost.launches == 0 && cost.exclusive == Nanos(0);
+  });
+  CheckConservation(rollup, ends, window);
+  return rollup;
+}
+
+}  // namespace culprit::analysis

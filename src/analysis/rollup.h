@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/classify.h"
+#include "analysis/ownership.h"
+#include "analysis/passes.h"
+#include "analysis/window.h"
+#include "base/units.h"
+#include "trace/trace.h"
+
+namespace culprit::analysis {
+
+// KernelCost is what the dispatches of one class cost in a window.
+//
+// exclusive is owned time, clipped to the window; summed is Σ (end − start) of the dispatches that
+// start in it, and launches counts those. The short_ fields count launches under 5 µs apart: they
+// are bound by launching, not by work. per_step has the exclusive time of each step, in order;
+// empty when steps are unknown.
+struct KernelCost {
+  std::string category;
+  std::string identity;    // pairs this kernel with the one of another build
+  std::string name;        // full name of one dispatch; hostile until printed
+  std::string short_name;  // its base name and template arguments; hostile too
+  std::string role;
+  base::Nanos exclusive{}, summed{};
+  std::int64_t launches = 0;
+  base::Nanos short_exclusive{};
+  std::int64_t short_launches = 0;
+  std::vector<base::Nanos> per_step;
+};
+
+// Rollup is a window's time by kernel. Σ kernels[].exclusive + idle = wall, exactly; in each step
+// Σ per_step + idle_per_step = the length of the step, so the steps add up to wall as well.
+//
+// A step is one target pass with the draft passes before it. It ends when its last dispatch ends;
+// the last step takes the tail of the window.
+struct Rollup {
+  base::Nanos wall{}, idle{};
+  std::vector<KernelCost> kernels;         // one entry a class, in order of first appearance
+  std::vector<base::Nanos> idle_per_step;  // empty when steps are unknown
+  std::int64_t steps = 0;                  // 0: unknown
+
+  [[nodiscard]] base::Nanos exclusive() const { return wall - idle; }
+  [[nodiscard]] base::Nanos summed() const;
+};
+
+// Roll adds up. passes may be absent: then there are no per-step series.
+Rollup Roll(const trace::Trace& trace, const Window& window, const Ownership& ownership,
+            const Classification& classes, const std::optional<Passes>& passes);
+
+}  // namespace culprit::analysis
