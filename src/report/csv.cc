@@ -116,7 +116,8 @@ void AppendSentences(const Report& report, Lines& lines) {
 
 }  // namespace
 
-std::string WriteCsv(const Report& report) {
+std::string WriteCsv(const Report& whole) {
+  const Report report = For(Audience::kMachines, whole);
   Lines lines(report.incomplete);
   for (const Table& table : report.tables) AppendTable(table, lines);
   AppendProof(report.proof, lines);

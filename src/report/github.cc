@@ -120,7 +120,8 @@ std::string Commands(std::string_view kind, std::vector<Annotation> annotations)
 
 }  // namespace
 
-std::string WriteGithubSummary(const Report& report) {
+std::string WriteGithubSummary(const Report& whole) {
+  const Report report = For(Audience::kPeople, whole);
   Allowance allowance(kSummaryBytes);
   // What matters most takes its bytes first; the details share what is left.
   const std::string head = allowance.Keep(MarkdownHead(report));

@@ -115,7 +115,8 @@ void Print(const Json& json, std::size_t indent, std::string& out) {
 
 }  // namespace
 
-std::string WriteJson(const Report& report) {
+std::string WriteJson(const Report& whole) {
+  const Report report = For(Audience::kMachines, whole);
   std::string out;
   Print(ReportObject(report), 0, out);
   return out + "\n";

@@ -3,7 +3,8 @@
 
 namespace culprit::report {
 
-std::string WriteMarkdown(const Report& report) {
+std::string WriteMarkdown(const Report& whole) {
+  const Report report = For(Audience::kPeople, whole);
   std::string out = MarkdownHead(report);
   for (const Table& table : report.tables) {
     out += MarkdownTableTitle(table, report.incomplete);

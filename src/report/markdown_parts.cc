@@ -78,7 +78,6 @@ std::string MarkdownTableHead(const Table& table) {
   std::string headings = "|";
   std::string rule = "|";
   for (const Column& column : table.columns) {
-    if (column.heading.empty()) continue;
     headings += " " + MarkdownText(base::Shortened(column.heading, kWidestCell)) + " |";
     rule += column.kind == Column::Kind::kText ? ":--|" : "--:|";
   }
@@ -91,7 +90,6 @@ std::string MarkdownRow(const Table& table, const Row& row) {
   bool labelled = false;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
-    if (column.heading.empty()) continue;
     const std::string text = base::Shortened(row.cells[i].text, kWidestCell);
     const bool label = column.kind == Column::Kind::kText && !labelled;
     labelled = labelled || label;

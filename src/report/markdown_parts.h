@@ -14,7 +14,7 @@ std::string MarkdownHead(const Report& report);
 std::string MarkdownFoot(const Report& report);
 
 std::string MarkdownTableTitle(const Table& table, bool incomplete);
-// MarkdownTableHead is the headings and the line below; "" where no column has a heading.
+// MarkdownTableHead is the headings and the line below; "" without columns.
 std::string MarkdownTableHead(const Table& table);
 // MarkdownRow is one line. The label of a detail is a name out of a trace, hence a code span.
 std::string MarkdownRow(const Table& table, const Row& row);

@@ -19,14 +19,19 @@ struct Cell {
   Value value;
 };
 
+// Audience says who gets to see a row or a column: people want less of the same than machines, and
+// sometimes two numbers in one place.
+enum class Audience { kEveryone, kPeople, kMachines };
+
 // Column describes one column of a Table. key is snake_case and ends in its unit
-// ("delta_ms_per_token"), unique in its table and neither "details" nor "is_total", which JSON
-// adds; heading is for people. Columns without a heading appear in JSON and CSV only. Text columns
-// are aligned to the left and may be shortened; numbers never are.
+// ("delta_ms_per_token"), unique among what machines see of its table and neither "details" nor
+// "is_total", which JSON adds; heading is for people. Text columns are aligned to the left and may
+// be shortened; numbers never are.
 struct Column {
   std::string key;
   std::string heading;
   enum class Kind { kText, kNumber } kind = Kind::kNumber;
+  Audience audience = Audience::kEveryone;
 };
 
 enum class Emphasis { kNone, kStrong, kTotal, kFaint };
@@ -36,6 +41,7 @@ struct Row {
   std::vector<Cell> cells;  // one for each column
   int depth = 0;
   Emphasis emphasis = Emphasis::kNone;
+  Audience audience = Audience::kEveryone;
 };
 
 // Table is printed with its title above and its notes below. id is its key in JSON.
@@ -82,6 +88,9 @@ struct Report {
   std::vector<Note> notes;
   std::vector<std::string> advice;  // what to look at next
 };
+
+// For returns a report with what one audience, kPeople or kMachines, sees of its tables.
+Report For(Audience audience, const Report& report);
 
 // kIncompleteMark is what a writer puts on an incomplete report.
 inline constexpr const char* kIncompleteMark =

@@ -45,7 +45,7 @@ inline Report SmallReport() {
                     {"a_launches_per_step", "launches a step f16"},
                     {"b_launches_per_step", "launches a step q4"},
                     {"stands_out", "stands out", Column::Kind::kText},
-                    {"adjusted_p", ""}};
+                    {"adjusted_p", "", Column::Kind::kNumber, Audience::kMachines}};
   traced.rows = {
       {{Text("KV dequantise"),
         Number("0.000", 0),

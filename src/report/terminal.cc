@@ -83,7 +83,8 @@ void AppendFoot(const Report& report, Page& page) {
 
 }  // namespace
 
-std::string WriteTerminal(const Report& report, const Style& style) {
+std::string WriteTerminal(const Report& whole, const Style& style) {
+  const Report report = For(Audience::kPeople, whole);
   Page page(style);
   AppendHead(report, page);
   AppendProof(report.proof, page);

@@ -50,13 +50,12 @@ std::string TextOf(const Row& row, const Slot& slot) {
   return slot.text ? Inert(text) : text;
 }
 
-// Slots measures every visible column by its widest cell and its heading.
+// Slots measures every column by its widest cell and its heading.
 Block Slots(const Table& table) {
   Block slots;
   bool labelled = false;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
-    if (column.heading.empty()) continue;
     const bool text = column.kind == Column::Kind::kText;
     Slot slot = {i, HeadingWidth(column), text, text && !labelled};
     labelled = labelled || text;

@@ -1,0 +1,233 @@
+#include "report/compare_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/number_format.h"
+#include "base/printable.h"
+#include "report/analysis_notes.h"
+#include "report/attribution_tables.h"
+
+namespace culprit::report {
+namespace {
+
+using analysis::Attribution;
+using analysis::DeltaRow;
+using analysis::RowKind;
+using analysis::Variant;
+using base::Fraction;
+using base::PerToken;
+
+// Story writes the sentences about one pair.
+class Story {
+ public:
+  Story(const Attribution& attribution, const CostUnit& unit, analysis::Phase phase)
+      : attribution_(attribution),
+        unit_(unit),
+        verb_(phase == analysis::Phase::kDecode ? "decodes" : "reads its prompt"),
+        a_(base::Printable(attribution.label_a)),
+        b_(base::Printable(attribution.label_b)) {}
+
+  // The answer: what the clock says without a profiler. A traced run gives no speed.
+  [[nodiscard]] std::string Headline() const {
+    const auto& untraced = attribution_.untraced;
+    if (!untraced) {
+      return fmt::format(
+          "{} costs {} {} against {} in the traced runs. Tracing changes speed: without untraced "
+          "times nothing is said about how much slower {} is.",
+          b_, unit_.signed_text(attribution_.traced_delta()), unit_.name(), a_, b_);
+    }
+    const PerToken delta = untraced->b - untraced->a;
+    const Fraction change(delta / untraced->a);
+    return fmt::format("{} {} {} {} {} than {} ({}), untraced: {} against {} ({}).", b_, verb_,
+                       base::Millis(base::NanosF(std::abs(unit_.number(delta)) * 1e6)),
+                       unit_.name(), delta.value().count() < 0 ? "faster" : "slower", a_,
+                       base::SignedPercent(change), unit_.text(untraced->b),
+                       unit_.text(untraced->a), Runs(*untraced));
+  }
+
+  [[nodiscard]] std::string Culprit() const {
+    const DeltaRow* row = attribution_.culprit();
+    if (row == nullptr) {
+      return "No category stands out of the step-to-step noise in the direction of the change.";
+    }
+    return fmt::format("{} costs {} {}, {} of the traced change.", base::Printable(row->name),
+                       unit_.signed_text(row->delta()), unit_.name(),
+                       base::Percent(row->share.value_or(Fraction(0))));
+  }
+
+  [[nodiscard]] std::string Speculation() const {
+    if (!attribution_.speculation) return "";
+    const auto& split = *attribution_.speculation;
+    return fmt::format(
+        "Steps: {} → {} ms each. Of the traced change, {} {} comes from {} steps per token and {} "
+        "from {} steps.",
+        base::Millis(attribution_.per_step_a->value()),
+        base::Millis(attribution_.per_step_b->value()), unit_.signed_text(split.more_steps),
+        unit_.name(), split.more_steps.millis() < 0 ? "fewer" : "more",
+        unit_.signed_text(split.slower_steps),
+        split.slower_steps.millis() < 0 ? "faster" : "slower");
+  }
+
+  // Where the traced and the untraced change part, the rows explain the traced one only.
+  [[nodiscard]] std::string Invalidity() const {
+    const auto& untraced = attribution_.untraced;
+    if (!untraced || !untraced->traced_change_differs) return "";
+    const PerToken clock = untraced->b - untraced->a;
+    const auto idle = std::find_if(attribution_.rows.begin(), attribution_.rows.end(),
+                                   [](const DeltaRow& row) { return row.kind == RowKind::kIdle; });
+    return fmt::format(
+        "The attribution is not valid for the untraced change: traced {} {}, untraced {}. In the "
+        "traced runs kernels changed by {} and idle time by {}: idle is where tracing slows the "
+        "host, so look at the kernels' rows, not at shares of the whole.",
+        unit_.signed_text(attribution_.traced_delta()), unit_.name(), unit_.signed_text(clock),
+        unit_.signed_text(attribution_.traced_delta() - idle->delta()),
+        unit_.signed_text(idle->delta()));
+  }
+
+  [[nodiscard]] std::string TracingCost() const {
+    const auto& untraced = attribution_.untraced;
+    if (!untraced) return "";
+    const auto slowed = [](PerToken traced, PerToken clock) {
+      return base::SignedPercent(Fraction(traced / clock - 1));
+    };
+    return fmt::format("tracing changed the time per token by {} ({}) and {} ({})",
+                       slowed(attribution_.traced_a, untraced->a), a_,
+                       slowed(attribution_.traced_b, untraced->b), b_);
+  }
+
+  // What summing durations would have blamed, as other tools do.
+  [[nodiscard]] std::string SummedWouldBlame() const {
+    const DeltaRow* worst = nullptr;
+    const auto excess = [](const DeltaRow& row) {
+      return ((row.b.summed - row.a.summed) - row.delta()).value().count();
+    };
+    for (const DeltaRow& category : attribution_.rows) {
+      for (const DeltaRow& row : category.kernels) {
+        if (worst == nullptr || std::abs(excess(row)) > std::abs(excess(*worst))) worst = &row;
+      }
+    }
+    const double token = attribution_.traced_a.value().count();
+    if (worst == nullptr || std::abs(excess(*worst)) < 0.01 * token) return "";
+    return fmt::format(
+        "adding up durations would have booked {} {} on {}; it waits for earlier kernels of its "
+        "stream and owns {}",
+        unit_.signed_text(worst->b.summed - worst->a.summed), unit_.name(), BaseName(*worst),
+        unit_.signed_text(worst->delta()));
+  }
+
+  // What to look at next, from the largest row and what its change is made of.
+  [[nodiscard]] std::vector<std::string> Advice() const {
+    const DeltaRow* row = attribution_.culprit();
+    if (row == nullptr) {
+      return {"Nothing to chase here: measure more pairs before looking at kernels."};
+    }
+    if (row->kind == RowKind::kIdle) {
+      return {
+          "The GPU waits more: look at the host (sampling, launches, clocks of the CPU, "
+          "synchronising copies), and check that idle also grows without a profiler."};
+    }
+    return {KernelAdvice(*row)};
+  }
+
+ private:
+  static std::string Runs(const analysis::Untraced& untraced) {
+    if (untraced.runs_a == 1 && untraced.runs_b == 1) return "one run each";
+    if (untraced.runs_a == untraced.runs_b) {
+      return fmt::format("medians of {} runs each", untraced.runs_a);
+    }
+    return fmt::format("medians of {} and {} runs", untraced.runs_b, untraced.runs_a);
+  }
+
+  static std::string BaseName(const DeltaRow& row) {
+    return base::Shortened(base::Printable(row.name), 60);
+  }
+
+  [[nodiscard]] std::string KernelAdvice(const DeltaRow& category) const {
+    const DeltaRow* appeared = nullptr;
+    const DeltaRow* vanished = nullptr;
+    for (const DeltaRow& kernel : category.kernels) {  // largest change first
+      if (kernel.only_in_b() && appeared == nullptr) appeared = &kernel;
+      if (kernel.only_in_a() && vanished == nullptr) vanished = &kernel;
+    }
+    const std::string name = base::Printable(category.name);
+    if (appeared != nullptr && vanished != nullptr) {
+      return fmt::format(
+          "{}: {} runs {} where {} runs {}. Find out why the other kernel is chosen.", name, b_,
+          BaseName(*appeared), a_, BaseName(*vanished));
+    }
+    if (appeared != nullptr) {
+      return fmt::format("{}: {} runs only in {}. Find out what asks for it.", name,
+                         BaseName(*appeared), b_);
+    }
+    const bool launches = category.split && std::abs(category.split->more_launches.millis()) >
+                                                std::abs(category.split->slower_launches.millis());
+    return launches ? fmt::format(
+                          "{}: it is launched more often ({} → {} a step); a launch costs "
+                          "about the same.",
+                          name, base::Plain(category.a.launches_per_step),
+                          base::Plain(category.b.launches_per_step))
+                    : fmt::format("{}: each launch is slower ({} → {} µs); profile {} alone.", name,
+                                  base::Micros(*category.a.per_launch),
+                                  base::Micros(*category.b.per_launch),
+                                  BaseName(category.kernels.front()));
+  }
+
+  const Attribution& attribution_;
+  const CostUnit& unit_;
+  std::string verb_, a_, b_;
+};
+
+void AddPair(const Attribution& attribution, const CostUnit& unit, analysis::Phase phase,
+             std::size_t kernels, std::size_t number, Report& report) {
+  const Story story(attribution, unit, phase);
+  report.headline.push_back(story.Headline());
+  report.headline.push_back(story.Culprit());
+  if (auto text = story.Speculation(); !text.empty()) report.headline.push_back(std::move(text));
+  const auto note = [&](Note::Level level, const char* id, std::string text) {
+    if (!text.empty()) report.notes.push_back({level, id, std::move(text)});
+  };
+  note(Note::Level::kWarning, "not_valid_for_untraced_delta", story.Invalidity());
+  note(Note::Level::kInfo, "tracing_cost", story.TracingCost());
+  note(Note::Level::kNotice, "summed_would_blame", story.SummedWouldBlame());
+  for (std::string& advice : story.Advice()) report.advice.push_back(std::move(advice));
+
+  report.tables.push_back(TracedTable(attribution, unit, kernels));
+  if (attribution.untraced) report.tables.push_back(ScaledTable(attribution, unit));
+  if (number == 0) return;
+  // A second candidate's tables are told apart by its label.
+  const std::size_t added = attribution.untraced ? 2 : 1;
+  for (std::size_t i = report.tables.size() - added; i < report.tables.size(); ++i) {
+    report.tables[i].id += fmt::format("_{}", number + 1);
+    report.tables[i].title += ", " + base::Printable(attribution.label_b);
+  }
+}
+
+}  // namespace
+
+Report CompareReport(std::span<const Variant> variants, std::span<const Attribution> attributions,
+                     std::size_t kernels, bool incomplete) {
+  const analysis::Phase phase = variants.front().analysis.found.window.phase;
+  const CostUnit unit = CostUnit::Of(phase);
+  Report report{.kind = "compare", .title = "", .incomplete = incomplete};
+  for (const Variant& variant : variants) {
+    report.title += (report.title.empty() ? "" : " → ") + base::Printable(variant.label);
+    AddProof(variant.analysis.proof, base::Printable(variant.label), report.proof);
+  }
+  for (std::size_t i = 0; i < attributions.size(); ++i) {
+    AddPair(attributions[i], unit, phase, kernels, i, report);
+  }
+  for (const Variant& variant : variants) {
+    for (const std::string& warning : variant.warnings) {
+      report.notes.push_back({Note::Level::kWarning, "input",
+                              base::Printable(variant.label) + ": " + base::Printable(warning)});
+    }
+    AddAnalysisNotes(variant.analysis, base::Printable(variant.label), report.notes);
+  }
+  SortNotes(report.notes);
+  return report;
+}
+
+}  // namespace culprit::report

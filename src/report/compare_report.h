@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+
+#include "analysis/attribute.h"
+#include "report/report.h"
+
+namespace culprit::report {
+
+// CompareReport tells what made each candidate slower or faster than the baseline, which is the
+// first variant. attributions[i] compares variants[0] with variants[i + 1]. kernels: how many are
+// listed under each category. incomplete: a proof failed and the reader asked for a look.
+Report CompareReport(std::span<const analysis::Variant> variants,
+                     std::span<const analysis::Attribution> attributions, std::size_t kernels,
+                     bool incomplete);
+
+}  // namespace culprit::report

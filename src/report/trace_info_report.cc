@@ -1,0 +1,117 @@
+#include "report/trace_info_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/number_format.h"
+#include "base/printable.h"
+#include "report/analysis_notes.h"
+
+namespace culprit::report {
+namespace {
+
+using base::Fraction;
+using base::Nanos;
+
+struct Category {
+  Nanos exclusive{};
+  std::int64_t launches = 0;
+  std::size_t kernels = 0;
+};
+
+Cell Count(std::int64_t value) { return {base::Grouped(value), value}; }
+
+Table CategoryTable(const analysis::Analysis& whole) {
+  using enum Column::Kind;
+  Table table{"categories",
+              "Exclusive time by category, whole trace",
+              {{"name", "category", kText},
+               {"exclusive_ms", "ms"},
+               {"share_of_busy", "of busy"},
+               {"launches", "launches"},
+               {"kernels", "kernels"}},
+              {},
+              {}};
+  std::map<std::string, Category> categories;
+  for (const auto& kernel : whole.rollup.kernels) {
+    Category& category = categories[kernel.category];
+    category.exclusive += kernel.exclusive;
+    category.launches += kernel.launches;
+    ++category.kernels;
+  }
+  std::vector<std::pair<std::string, Category>> sorted(categories.begin(), categories.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
+    return x.second.exclusive > y.second.exclusive;
+  });
+  const auto busy = static_cast<double>(whole.rollup.exclusive().count());
+  for (const auto& [name, category] : sorted) {
+    const auto exclusive = static_cast<double>(category.exclusive.count());
+    const Fraction share(busy > 0 ? exclusive / busy : 0);
+    Row row;
+    row.cells = {{base::Printable(name), base::Printable(name)},
+                 {base::Millis(category.exclusive), exclusive / 1e6},
+                 {base::Percent(share), share.value()},
+                 Count(category.launches),
+                 Count(static_cast<std::int64_t>(category.kernels))};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table LaneTable(const trace::Trace& trace) {
+  using enum Column::Kind;
+  Table table{"lanes",
+              "Where work ran",
+              {{"device", "device", kText},
+               {"queue", "queue"},
+               {"stream", "stream"},
+               {"dispatches", "dispatches"},
+               {"summed_ms", "summed ms"}},
+              {},
+              {}};
+  std::vector<std::int64_t> dispatches(trace.lanes.size(), 0);
+  std::vector<Nanos> summed(trace.lanes.size());
+  for (std::size_t i = 0; i < trace.size(); ++i) {
+    ++dispatches[trace.lane[i].index()];
+    summed[trace.lane[i].index()] += trace.end[i] - trace.start[i];
+  }
+  const auto number = [](const std::optional<std::int64_t>& value) {
+    return value ? Cell{fmt::format("{}", *value), *value} : Cell{};
+  };
+  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
+    if (dispatches[i] == 0) continue;
+    const auto& lane = trace.lanes[i];
+    const std::string device = base::Printable(trace.devices[lane.device.index()].name);
+    Row row;
+    row.cells = {{device, device},
+                 number(lane.queue),
+                 number(lane.stream),
+                 Count(dispatches[i]),
+                 {base::Millis(summed[i]), static_cast<double>(summed[i].count()) / 1e6}};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace
+
+Report TraceInfoReport(const trace::Trace& trace, const analysis::Analysis& whole) {
+  Report report{.kind = "trace-info", .title = base::Printable(trace.path)};
+  report.headline.push_back(fmt::format(
+      "{}: {} dispatches of {} kernels in {}, busy for {}.", base::Printable(trace.format),
+      base::Grouped(static_cast<std::int64_t>(trace.size())), trace.kernels.size(),
+      base::Seconds(whole.rollup.wall), base::Seconds(whole.rollup.exclusive())));
+  report.headline.push_back(fmt::format("Stamps are nanoseconds of {}.", base::Name(trace.clock)));
+  report.tables.push_back(CategoryTable(whole));
+  report.tables.push_back(LaneTable(trace));
+  AddAnalysisNotes(whole, "", report.notes);
+  std::erase_if(report.notes, [](const Note& note) {
+    return note.id == "window" || note.id == "launch_bound";  // about requests, not about files
+  });
+  SortNotes(report.notes);
+  return report;
+}
+
+}  // namespace culprit::report
