@@ -1,1 +1,47 @@
-int main() { return 0; }
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+
+namespace {
+
+using culprit::cli::ExitCode;
+
+// CLI11's own exit codes are replaced by ours; asking for help is no error.
+int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
+  const bool asked = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+  program.exit(error);
+  return static_cast<int>(asked ? ExitCode::kDone : ExitCode::kUsage);
+}
+
+int Run(int argc, char** argv) {
+  CLI::App program("Which kernels made variant B of your LLM server slower than variant A?",
+                   "culprit");
+  program.set_version_flag("--version", "culprit " CULPRIT_VERSION);
+  program.require_subcommand(1);
+  program.footer("Exit codes: 0 done, 2 usage, 3 comparison invalid or incomplete, 5 environment.");
+  const auto subcommands = {culprit::cli::AddCompare(program), culprit::cli::AddAnalyze(program),
+                            culprit::cli::AddTraceInfo(program),
+                            culprit::cli::AddClassify(program)};
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return ExitAfterParsing(program, error);
+  }
+  for (const auto& subcommand : subcommands) {
+    if (subcommand.app->parsed()) return static_cast<int>(subcommand.run());
+  }
+  return static_cast<int>(ExitCode::kUsage);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return Run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fputs("culprit: out of memory\n", stderr);
+    return static_cast<int>(ExitCode::kEnvironment);
+  }
+}

@@ -1,0 +1,47 @@
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/load_variant.h"
+#include "cli/output.h"
+#include "report/analyze_report.h"
+
+namespace culprit::cli {
+namespace {
+
+struct Options {
+  std::string path;
+  AnalysisOptions analysis;
+  OutputOptions output;
+};
+
+ExitCode Run(const Options& options) {
+  auto rules = LoadRules(options.analysis.rules_file);
+  if (!rules) return PrintError(rules.error());
+  auto variant = LoadVariant(ParseVariant(options.path), options.analysis, *rules);
+  if (!variant) return PrintError(variant.error());
+  const bool complete = variant->analysis.proof.complete();
+  if (!complete && !options.analysis.incomplete) {
+    return PrintError({base::ErrorCode::kIncomplete,
+                       "the completeness proof fails: " + variant->analysis.proof.reason(),
+                       variant->analysis.path, "--incomplete prints the table all the same"});
+  }
+  const auto report =
+      report::AnalyzeReport(variant->label, variant->analysis, options.analysis.kernels, !complete);
+  if (auto emitted = Emit(report, options.output); !emitted) return PrintError(emitted.error());
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+Subcommand AddAnalyze(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("analyze", "Where one trace's time went");
+  app->add_option("trace", options->path, "A trace, or a folder with one and its request")
+      ->required()
+      ->type_name("PATH");
+  AddAnalysisOptions(*app, options->analysis);
+  AddOutputOptions(*app, options->output);
+  return {app, [options] { return Run(*options); }};
+}
+
+}  // namespace culprit::cli

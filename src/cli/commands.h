@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "cli/exit_code.h"
+
+namespace culprit::cli {
+
+// Command is what a subcommand does once its options are parsed.
+using Command = std::function<ExitCode()>;
+
+// Each adds its subcommand to the program and returns the subcommand with what it does.
+struct Subcommand {
+  CLI::App* app;
+  Command run;
+};
+Subcommand AddAnalyze(CLI::App& program);
+Subcommand AddCompare(CLI::App& program);
+Subcommand AddClassify(CLI::App& program);
+Subcommand AddTraceInfo(CLI::App& program);
+
+}  // namespace culprit::cli

@@ -1,0 +1,24 @@
+#include "cli/exit_code.h"
+
+namespace culprit::cli {
+
+ExitCode ExitCodeFor(base::ErrorCode code) {
+  using enum base::ErrorCode;
+  switch (code) {
+    case kUsage:
+      return ExitCode::kUsage;
+    case kNotFound:
+    case kUnreadable:
+      return ExitCode::kEnvironment;
+    case kNotATrace:
+    case kUnsupportedTrace:
+    case kDamagedTrace:
+    case kNoWindow:
+    case kIncomplete:
+    case kMismatch:
+      return ExitCode::kInvalid;
+  }
+  return ExitCode::kInvalid;
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,255 @@
+#include "cli/load_variant.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "cli/output.h"
+#include "server/log.h"
+#include "store/completion_json.h"
+#include "store/trial_folder.h"
+#include "sys/source.h"
+#include "trace/registry.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using analysis::Phase;
+using analysis::Variant;
+using analysis::WindowQuery;
+using base::Count;
+using base::ErrorCode;
+using base::Fail;
+using base::NanosF;
+using base::PerToken;
+using base::Result;
+using base::Status;
+using base::Tokens;
+using experiment::Completion;
+
+bool Exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+std::optional<double> PositiveNumber(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value) || value <= 0) return std::nullopt;
+  return value;
+}
+
+// "runs/q4/" → "q4"; "traces/q4.csv" → "q4"
+std::string LabelOf(const std::string& path) {
+  fs::path p(path);
+  if (!p.has_filename()) p = p.parent_path();
+  const std::string name = p.filename().string();
+  const std::string stem = name.substr(0, name.find('.'));
+  return stem.empty() ? name : stem;
+}
+
+Result<server::ServerLog> ReadLog(const std::string& path) {
+  auto source = sys::Source::Open(path);
+  if (!source) return Fail(std::move(source.error()));
+  auto bytes = source->ReadAll();
+  if (!bytes) return Fail(std::move(bytes.error()));
+  return server::ParseLog(bytes->view());
+}
+
+base::Nanos FromMillis(double ms) { return base::Nanos(std::llround(ms * 1e6)); }
+
+Status AddGivenWindow(const AnalysisOptions& options, WindowQuery& query) {
+  if (options.from_ms.has_value() != options.to_ms.has_value()) {
+    return Fail(ErrorCode::kUsage, "--from and --to go together");
+  }
+  if (!options.from_ms) return {};
+  constexpr double kYear = 3.2e10;  // in ms: keeps the sum of both inside 64-bit nanoseconds
+  for (const double ms : {*options.from_ms, *options.to_ms}) {
+    if (!std::isfinite(ms) || std::abs(ms) > kYear) {
+      return Fail(ErrorCode::kUsage, "--from and --to are milliseconds from the first dispatch");
+    }
+  }
+  query.given = {FromMillis(*options.from_ms), FromMillis(*options.to_ms)};
+  return {};
+}
+
+// MakeQuery collects what is known about the traced request.
+Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const AnalysisOptions& options) {
+  WindowQuery query;
+  query.phase = options.phase == "prefill" ? Phase::kPrefill : Phase::kDecode;
+  query.whole_trace = options.whole;
+  query.vocabulary = options.vocabulary;
+  if (options.request == 0) return Fail(ErrorCode::kUsage, "requests are counted from 1");
+  query.request = options.request - 1;
+  if (options.tokens) {
+    if (*options.tokens < 1) return Fail(ErrorCode::kUsage, "--tokens must be at least 1");
+    query.tokens = Tokens(*options.tokens);
+  }
+  if (auto given = AddGivenWindow(options, query); !given) return Fail(std::move(given.error()));
+  if (files.request) {
+    auto completion = store::ReadCompletionFile(*files.request);
+    if (!completion) return Fail(std::move(completion.error()));
+    query.completion = *std::move(completion);
+  }
+  if (files.log) {
+    auto log = ReadLog(*files.log);
+    if (!log) return Fail(std::move(log.error()));
+    query.logged = std::move(log->requests);
+    if (!query.vocabulary) query.vocabulary = log->vocabulary;
+  }
+  return query;
+}
+
+// UntracedCost is what an untraced run says of the phase; absent when it covers none.
+std::optional<PerToken> UntracedCost(const Completion& run, Phase phase) {
+  if (!run.timings) return std::nullopt;
+  if (phase == Phase::kDecode) return run.timings->per_token();
+  if (Count(run.timings->prompt) < 1) return std::nullopt;
+  return PerToken(run.timings->prompt_time / static_cast<double>(Count(run.timings->prompt)));
+}
+
+// TokensBehind is the number of tokens that UntracedCost divided by.
+std::optional<Tokens> TokensBehind(const Completion& run, Phase phase) {
+  if (!run.timings) return std::nullopt;
+  return phase == Phase::kDecode ? run.timings->decoded() : std::optional(run.timings->prompt);
+}
+
+base::Error OtherLength(const std::string& file, std::optional<Tokens> has, Tokens wanted) {
+  return {ErrorCode::kMismatch,
+          has ? fmt::format("was measured over {} tokens, the trace over {}", Count(*has),
+                            Count(wanted))
+              : std::string("holds no server timings"),
+          file, "measure without a profiler at the length of the trace"};
+}
+
+Status AddUntracedFiles(const std::vector<std::string>& paths, bool named, Variant& variant) {
+  const Phase phase = variant.analysis.found.window.phase;
+  std::optional<base::Error> last;
+  for (const std::string& path : paths) {
+    auto run = store::ReadCompletionFile(path);
+    if (!run) return Fail(std::move(run.error()));
+    const auto tokens = TokensBehind(*run, phase);
+    if (tokens != variant.analysis.tokens) {
+      last = OtherLength(path, tokens, variant.analysis.tokens);
+      if (named) return Fail(*std::move(last));
+      variant.warnings.push_back("left out: " + last->Text());
+      continue;
+    }
+    variant.untraced.push_back(*UntracedCost(*run, phase));
+  }
+  if (variant.untraced.empty() && last) return Fail(*std::move(last));
+  return {};
+}
+
+Status AddUntraced(const VariantArgument& argument, const store::TrialFiles& files,
+                   Variant& variant) {
+  if (argument.untraced_ms) {
+    variant.untraced.emplace_back(NanosF(*argument.untraced_ms * 1e6));
+    variant.warnings.push_back(
+        "the untraced time is a bare number: nobody can check that it was measured at the length "
+        "of the trace; give the JSON of the run instead");
+    return {};
+  }
+  if (argument.untraced_file) return AddUntracedFiles({*argument.untraced_file}, true, variant);
+  return AddUntracedFiles(files.untraced, false, variant);
+}
+
+}  // namespace
+
+void AddAnalysisOptions(CLI::App& command, AnalysisOptions& options) {
+  command.add_option("--phase", options.phase, "Which part of the request")
+      ->check(CLI::IsMember({"decode", "prefill"}))
+      ->capture_default_str();
+  command.add_option("--request", options.request, "Which request of the server's log, from 1");
+  command
+      .add_option("--request-file", options.request_file,
+                  "The request as its client saw it, or the server's JSON answer")
+      ->type_name("FILE");
+  command.add_option("--log", options.log_file, "The server's log of the traced run")
+      ->type_name("FILE");
+  command.add_option("--from", options.from_ms, "Begin of the window, ms from the first dispatch")
+      ->type_name("MS");
+  command.add_option("--to", options.to_ms, "End of the window, ms from the first dispatch")
+      ->type_name("MS");
+  command.add_option("--tokens", options.tokens, "Tokens to divide by (decode: after the first)");
+  command.add_flag("--whole", options.whole, "Take the whole trace when nothing else is known");
+  command.add_option("--vocab", options.vocabulary, "Rows of the output head");
+  command.add_option("--process", options.process, "Only this process's dispatches")
+      ->type_name("PID");
+  command.add_option("--rules", options.rules_file, "Your own category rules, tried first")
+      ->type_name("FILE");
+  command.add_option("--kernels", options.kernels, "Kernels listed under each category")
+      ->capture_default_str();
+  command.add_flag("--incomplete", options.incomplete,
+                   "Print the tables although the completeness proof fails");
+  command.add_flag("--full-check", options.full_check, "Check parts of the file not read as well");
+}
+
+VariantArgument ParseVariant(const std::string& argument) {
+  VariantArgument variant;
+  std::string rest = argument;
+  // A label is a plain word in front of "=": no path separators, and the whole is no path itself.
+  const auto equals = rest.find('=');
+  const bool labelled =
+      equals != std::string::npos && equals > 0 && !Exists(argument) && rest.find('/') > equals;
+  if (labelled) {
+    variant.label = rest.substr(0, equals);
+    rest.erase(0, equals + 1);
+  }
+  if (const auto colon = rest.rfind(':'); colon != std::string::npos && !Exists(rest)) {
+    const std::string tail = rest.substr(colon + 1);
+    if (const auto ms = PositiveNumber(tail)) {
+      variant.untraced_ms = ms;
+      rest.resize(colon);
+    } else if (tail.ends_with(".json") && Exists(rest.substr(0, colon))) {
+      variant.untraced_file = tail;
+      rest.resize(colon);
+    }
+  }
+  variant.path = rest;
+  if (variant.label.empty()) variant.label = LabelOf(rest);
+  return variant;
+}
+
+Result<analysis::RuleSet> LoadRules(const std::string& file) {
+  if (file.empty()) return analysis::ShippedRules();
+  auto source = sys::Source::Open(file);
+  if (!source) return Fail(std::move(source.error()));
+  auto bytes = source->ReadAll();
+  if (!bytes) return Fail(std::move(bytes.error()));
+  auto rules = analysis::ParseRules(file, bytes->view());
+  if (!rules) return Fail(std::move(rules.error()));
+  return analysis::InFront(*std::move(rules));
+}
+
+Result<Variant> LoadVariant(const VariantArgument& argument, const AnalysisOptions& options,
+                            const analysis::RuleSet& rules) {
+  auto files = store::FindTrialFiles(argument.path);
+  if (!files) return Fail(std::move(files.error()));
+  if (!options.request_file.empty()) files->request = options.request_file;
+  if (!options.log_file.empty()) files->log = options.log_file;
+  auto query = MakeQuery(*files, options);
+  if (!query) return Fail(std::move(query.error()));
+
+  Progress progress("reading " + files->trace);
+  trace::ReadOptions read;
+  read.process = options.process;
+  read.full_check = options.full_check;
+  read.progress = [&](double share) { progress.Show(share); };
+  auto trace = trace::ReadTrace(files->trace, read);
+  if (!trace) return Fail(std::move(trace.error()));
+  auto analysis = analysis::Analyze(*trace, *query, rules);
+  if (!analysis) return Fail(std::move(analysis.error()));
+
+  Variant variant{argument.label, *std::move(analysis), {}, {}};
+  if (auto added = AddUntraced(argument, *files, variant); !added) {
+    return Fail(std::move(added.error()).In(argument.label));
+  }
+  return variant;
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/attribute.h"
+#include "analysis/rules.h"
+#include "base/result.h"
+
+namespace culprit::cli {
+
+// AnalysisOptions are what analyze and compare have in common.
+struct AnalysisOptions {
+  std::string phase = "decode";
+  std::size_t request = 1;  // counted from 1, as people do
+  std::string request_file, log_file;
+  std::optional<double> from_ms, to_ms;
+  std::optional<std::int64_t> tokens, vocabulary, process;
+  bool whole = false, full_check = false, incomplete = false;
+  std::string rules_file;
+  std::size_t kernels = 3;
+};
+void AddAnalysisOptions(CLI::App& command, AnalysisOptions& options);
+
+// VariantArgument is one side of a comparison as written on the command line:
+// `[label=]PATH[:MS_PER_TOKEN]`, where the last part is the untraced time, a number or the JSON
+// of an untraced run. Without a label the name of the folder or file serves.
+struct VariantArgument {
+  std::string label, path;
+  std::optional<double> untraced_ms;
+  std::optional<std::string> untraced_file;
+};
+// ParseVariant never fails: what is no label and no time is part of the path. A path that exists as
+// written is taken whole.
+VariantArgument ParseVariant(const std::string& argument);
+
+// LoadRules returns the shipped rules, with the user's file in front when one is given.
+base::Result<analysis::RuleSet> LoadRules(const std::string& file);
+
+// LoadVariant reads a variant's trace, request, log and untraced runs, and analyses it.
+//
+// Runs of another output length than the trace's are left out with a warning when they lay in the
+// folder, and refused (kMismatch) when they were named or when none is left; the first user lost
+// a day to such a comparison.
+base::Result<analysis::Variant> LoadVariant(const VariantArgument& argument,
+                                            const AnalysisOptions& options,
+                                            const analysis::RuleSet& rules);
+
+}  // namespace culprit::cli

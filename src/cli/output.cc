@@ -1,0 +1,118 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/printable.h"
+#include "report/writers.h"
+#include "sys/atomic_file.h"
+
+namespace culprit::cli {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Status;
+using report::Format;
+
+std::size_t TerminalWidth() {
+  constexpr std::size_t kUsual = 100;
+  if (const char* columns = std::getenv("COLUMNS")) {
+    std::size_t width = 0;
+    const std::string_view text = columns;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+    if (error == std::errc() && width >= 40) return width;
+  }
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
+  return kUsual;
+}
+
+bool UseColor(const std::string& wish) {
+  if (wish != "auto") return wish == "always";
+  const char* no_color = std::getenv("NO_COLOR");  // no-color.org: set and not empty
+  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
+}
+
+base::Result<Format> FormatOfFile(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (extension == ".json") return Format::kJson;
+  if (extension == ".csv") return Format::kCsv;
+  if (extension == ".md") return Format::kMarkdown;
+  if (extension == ".txt") return Format::kTerminal;
+  return Fail(ErrorCode::kUsage, "no format goes with this file name", path,
+              "end it in .json, .csv, .md or .txt");
+}
+
+}  // namespace
+
+void AddOutputOptions(CLI::App& command, OutputOptions& options) {
+  command.add_option("--format", options.format, "Format on stdout")
+      ->check(CLI::IsMember({"terminal", "json", "csv", "markdown", "github"}))
+      ->capture_default_str();
+  command
+      .add_option("-o,--output", options.files,
+                  "Also write to FILE (.json, .csv, .md or .txt); may be repeated")
+      ->type_name("FILE");
+  command.add_option("--color", options.color, "Colour on stdout")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->capture_default_str();
+}
+
+Status Emit(const report::Report& report, const OutputOptions& options) {
+  std::vector<Format> formats;
+  for (const std::string& file : options.files) {
+    auto format = FormatOfFile(file);
+    if (!format) return Fail(std::move(format.error()));
+    formats.push_back(*format);
+  }
+  for (std::size_t i = 0; i < formats.size(); ++i) {
+    const std::string text = report::Write(report, formats[i], {});
+    if (auto written = sys::WriteFileAtomically(options.files[i], text); !written) return written;
+  }
+  const Format format = report::FormatByName(options.format).value_or(Format::kTerminal);
+  std::string text =
+      report::Write(report, format, {.width = TerminalWidth(), .color = UseColor(options.color)});
+  // On a GitHub runner the summary goes to the step's file, and annotations to the log.
+  const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
+  if (format == Format::kGithub && summary != nullptr && *summary != '\0') {
+    if (auto added = sys::AppendToFile(summary, text); !added) return added;
+    text = report::WriteGithubAnnotations(report);
+  }
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    return Fail(ErrorCode::kUnreadable, "cannot be written", "standard output");
+  }
+  return {};
+}
+
+ExitCode PrintError(const base::Error& error) {
+  fmt::print(stderr, "culprit: {}\n", base::Printable(error.Text()));
+  return ExitCodeFor(error.code);
+}
+
+Progress::Progress(std::string what)
+    : what_(base::Printable(what)),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      begin_(std::chrono::steady_clock::now()) {}
+
+Progress::~Progress() {
+  if (drawn_) fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::Show(double share) {
+  const int percent = std::clamp(static_cast<int>(share * 100), 0, 100);
+  if (!terminal_ || percent == last_percent_) return;
+  if (std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(1)) return;
+  last_percent_ = percent;
+  drawn_ = true;
+  fmt::print(stderr, "\r\033[K{}: {} %", base::Shortened(what_, 60), percent);
+}
+
+}  // namespace culprit::cli

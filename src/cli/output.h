@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/exit_code.h"
+#include "report/report.h"
+
+namespace culprit::cli {
+
+// OutputOptions says where a report goes: to stdout in one format, and to any number of files.
+struct OutputOptions {
+  std::string format = "terminal";
+  std::vector<std::string> files;  // format by extension: .json .csv .md .txt
+  std::string color = "auto";      // auto, always, never
+};
+void AddOutputOptions(CLI::App& command, OutputOptions& options);
+
+// Emit writes the files first and then stdout. A file is written whole or not at all. Fails with
+// kUsage on an extension without a format, kUnreadable when a file cannot be written.
+base::Status Emit(const report::Report& report, const OutputOptions& options);
+
+// PrintError writes an error to stderr, in one line that cannot disturb a terminal, and returns
+// the exit code it leads to.
+ExitCode PrintError(const base::Error& error);
+
+// Progress draws a percentage on stderr once a step takes over a second; nothing when stderr is no
+// terminal.
+class Progress {
+ public:
+  explicit Progress(std::string what);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+  void Show(double share);
+
+ private:
+  std::string what_;
+  bool terminal_;
+  bool drawn_ = false;
+  int last_percent_ = -1;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+}  // namespace culprit::cli
