@@ -134,6 +134,7 @@ Result<std::optional<std::int64_t>> TableScan::ReadPages(const Part& part,
   std::int64_t next = part.first;
   if (part.begin == part.end) return next;
   PageFile file(*database_);
+  RecordDecoder decoder(wanted_);
   IntegerRow row;
   for (std::size_t i = part.begin; i < part.end;) {
     if (leaves_[i].page > file.pages()) {
@@ -151,12 +152,12 @@ Result<std::optional<std::int64_t>> TableScan::ReadPages(const Part& part,
       const BtreePage page(pages.subspan(k * file.page_size(), file.usable_size()));
       if (!page.is_leaf()) return next;
       for (std::size_t cell = 0; cell < page.cells(); ++cell) {
-        std::int64_t rowid = 0;
-        if (!page.ReadRow(cell, wanted_, rowid, row)) return next;
-        if (rowid < next || rowid > leaves_[i].last_rowid) return next;
+        const auto found = page.ReadRow(cell);
+        if (!found || found->rowid < next || found->rowid > leaves_[i].last_rowid) return next;
+        if (!decoder.Decode(found->record, row)) return next;
         visit(row);
-        if (rowid == kLastRowid) return std::optional<std::int64_t>();
-        next = rowid + 1;
+        if (found->rowid == kLastRowid) return std::optional<std::int64_t>();
+        next = found->rowid + 1;
       }
     }
   }
