@@ -42,11 +42,12 @@ class Interner {
     for (std::size_t i = 0; i < kWords; ++i) difference |= a[i] ^ b[i];
     return difference == 0;
   }
+  // The products do not wait for each other.
   static std::size_t Slot(const Key& key) {
     std::uint64_t hash = 0;
-    for (const std::int64_t word : key)
-      hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15u;
-    return hash >> 54;
+    for (std::size_t i = 0; i < kWords; ++i)
+      hash += static_cast<std::uint64_t>(key[i]) * (0x9E3779B97F4A7C15u * (2 * i + 1));
+    return (hash ^ hash << 21) >> 54;
   }
   static_assert(kEntries == std::size_t{1} << (64 - 54));
 
