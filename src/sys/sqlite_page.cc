@@ -3,8 +3,14 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
 namespace culprit::sys {
 namespace {
+
+static_assert(std::endian::native == std::endian::little);
 
 constexpr std::size_t kLeafHeader = 8;
 constexpr std::size_t kInteriorHeader = 12;
@@ -13,6 +19,23 @@ std::uint32_t BigEndian(const std::uint8_t* at, std::size_t bytes) {
   std::uint32_t value = 0;
   for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | at[i];
   return value;
+}
+
+std::uint64_t BigEndian64(const std::uint8_t* at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, at, sizeof value);
+  return __builtin_bswap64(value);
+}
+
+std::uint64_t Hash(std::span<const std::uint8_t> bytes) {
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + i, std::min<std::size_t>(8, bytes.size() - i));
+    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+    hash ^= hash >> 32;
+  }
+  return hash;
 }
 
 // Cursor moves over the bytes of one cell. Once something does not fit, ok() is false for good.
@@ -51,30 +74,7 @@ std::uint64_t ContentBytes(std::uint64_t serial_type) {
   return serial_type < 12 ? kContentBytes[serial_type] : (serial_type - 12) / 2;
 }
 
-bool IsInteger(std::uint64_t serial_type) {
-  return serial_type <= 9 && serial_type != 7 && serial_type != 0;
-}
-
-std::int64_t ReadInteger(std::uint64_t serial_type, const std::uint8_t* at) {
-  switch (serial_type) {
-    case 1:
-      return static_cast<std::int8_t>(at[0]);
-    case 2:
-      return static_cast<std::int16_t>(BigEndian(at, 2));
-    case 3:
-      return static_cast<std::int32_t>(BigEndian(at, 3) << 8) >> 8;
-    case 4:
-      return static_cast<std::int32_t>(BigEndian(at, 4));
-    case 5:
-      return std::int64_t{static_cast<std::int16_t>(BigEndian(at, 2))} * (std::int64_t{1} << 32) +
-             BigEndian(at + 2, 4);
-    case 6:
-      return static_cast<std::int64_t>(std::uint64_t{BigEndian(at, 4)} << 32 |
-                                       BigEndian(at + 4, 4));
-    default:
-      return serial_type == 9 ? 1 : 0;
-  }
-}
+bool IsInteger(std::uint64_t serial_type) { return serial_type >= 1 && serial_type <= 6; }
 
 }  // namespace
 
@@ -137,44 +137,68 @@ std::optional<std::uint32_t> BtreePage::FirstChild() const {
   return child->page;
 }
 
-bool BtreePage::ReadRow(std::size_t cell, std::span<const std::int8_t> wanted, std::int64_t& rowid,
-                        IntegerRow& row) const {
+std::optional<BtreePage::Row> BtreePage::ReadRow(std::size_t cell) const {
   const std::size_t at = CellAt(cell);
-  if (at >= bytes_.size()) return false;
-  const std::uint8_t* const end = bytes_.data() + bytes_.size();
-  Cursor cell_cursor(bytes_.data() + at, end);
-  const std::uint64_t payload = cell_cursor.Varint();
-  rowid = static_cast<std::int64_t>(cell_cursor.Varint());
+  if (at >= bytes_.size()) return std::nullopt;
+  Cursor cursor(bytes_.data() + at, bytes_.data() + bytes_.size());
+  const std::uint64_t payload = cursor.Varint();
+  const auto rowid = static_cast<std::int64_t>(cursor.Varint());
   // A longer payload goes on in overflow pages.
-  if (!cell_cursor.ok() || payload > bytes_.size() - 35 || payload > cell_cursor.left())
-    return false;
+  if (!cursor.ok() || payload > bytes_.size() - 35 || payload > cursor.left()) return std::nullopt;
+  return Row{rowid, {cursor.at(), static_cast<std::size_t>(payload)}};
+}
 
-  const std::uint8_t* const record = cell_cursor.at();
-  const std::uint8_t* const record_end = record + payload;
-  Cursor sized(record, record_end);
-  const std::uint64_t header_size = sized.Varint();
-  if (!sized.ok() || header_size > payload) return false;
-  Cursor types(sized.at(), record + header_size);
-  std::uint64_t content = header_size;
-  row.null.reset();
-  for (const std::int8_t place : wanted) {
+bool RecordDecoder::Decode(std::span<const std::uint8_t> record, IntegerRow& row) {
+  // Headers of 128 bytes and more have a longer varint here and are left to SQLite.
+  const std::size_t header_size = record.empty() ? 0 : record[0];
+  if (header_size < 1 || header_size > Layout::kLongestHeader || header_size > record.size())
+    return false;
+  Layout& layout = layouts_[Hash(record.first(header_size)) % kLayouts];
+  if (layout.header_size != header_size ||
+      std::memcmp(layout.header.data(), record.data(), header_size) != 0) {
+    layout.header_size = 0;
+    if (!WorkOut(record, layout)) return false;
+    layout.header_size = static_cast<std::uint8_t>(header_size);
+    std::memcpy(layout.header.data(), record.data(), header_size);
+  }
+  if (layout.needs > record.size()) return false;
+  row.null = layout.null;
+  for (std::size_t i = 0; i < layout.constants; ++i)
+    row.value[layout.constant[i].place] = layout.constant[i].value;
+  for (std::size_t i = 0; i < layout.columns; ++i) {
+    const Column& column = layout.column[i];
+    const std::uint64_t bits = BigEndian64(record.data() + column.end - 8) << column.unused;
+    row.value[column.place] = static_cast<std::int64_t>(bits) >> column.unused;
+  }
+  return true;
+}
+
+bool RecordDecoder::WorkOut(std::span<const std::uint8_t> record, Layout& layout) const {
+  const std::size_t header_size = record[0];
+  Cursor types(record.data() + 1, record.data() + header_size);
+  std::uint64_t end = header_size;
+  layout.columns = layout.constants = 0;
+  layout.null.reset();
+  for (const std::int8_t wanted : wanted_) {
     if (types.left() == 0) return false;
     const std::uint64_t type = types.Varint();
     const std::uint64_t size = ContentBytes(type);
-    if (!types.ok() || size > payload - content) return false;
-    if (place >= 0) {
-      const auto out = static_cast<std::size_t>(place);
-      if (type == 0) {
-        row.null.set(out);
-        row.value[out] = 0;
-      } else if (IsInteger(type)) {
-        row.value[out] = ReadInteger(type, record + content);
-      } else {
-        return false;
-      }
+    if (!types.ok() || size > record.size() - end) return false;
+    end += size;
+    if (wanted < 0) continue;
+    const auto place = static_cast<std::size_t>(wanted);
+    if (size == 0 && type <= 9) {
+      layout.null.set(place, type == 0);
+      layout.constant[layout.constants++] = {static_cast<std::uint8_t>(place), type == 9};
+    } else if (IsInteger(type) && end >= 8) {
+      layout.column[layout.columns++] = {static_cast<std::uint16_t>(end),
+                                         static_cast<std::uint8_t>(64 - 8 * size),
+                                         static_cast<std::uint8_t>(place)};
+    } else {
+      return false;
     }
-    content += size;
   }
+  layout.needs = static_cast<std::uint16_t>(end);
   return true;
 }
 

@@ -124,19 +124,27 @@ void TableScan::Split(std::size_t parts) {
 
 base::Status TableScan::Read(std::size_t part, const Visit& visit) const {
   const auto rest = ReadPages(parts_[part], visit);
-  if (!rest) return {};
-  return ReadRows(*rest, parts_[part].last, visit);
+  if (!rest) return Fail(rest.error());
+  if (!*rest) return {};
+  return ReadRows(**rest, parts_[part].last, visit);
 }
 
-std::optional<std::int64_t> TableScan::ReadPages(const Part& part, const Visit& visit) const {
+Result<std::optional<std::int64_t>> TableScan::ReadPages(const Part& part,
+                                                         const Visit& visit) const {
   std::int64_t next = part.first;
   if (part.begin == part.end) return next;
   PageFile file(*database_);
+  RecordDecoder decoder(wanted_);
   IntegerRow row;
   for (std::size_t i = part.begin; i < part.end;) {
+    if (leaves_[i].page > file.pages()) {
+      // SQLite fills a page that the file's end cuts with zeros, and reads rows from what is left.
+      return Fail(base::ErrorCode::kDamagedTrace,
+                  "the file ends before its page " + std::to_string(leaves_[i].page));
+    }
     std::size_t run = 1;
     while (run < kPagesInARead && i + run < part.end &&
-           leaves_[i + run].page == leaves_[i].page + run)
+           leaves_[i + run].page == leaves_[i].page + run && leaves_[i + run].page <= file.pages())
       ++run;
     const auto pages = file.Read(leaves_[i].page, run);
     if (pages.empty()) return next;
@@ -144,16 +152,16 @@ std::optional<std::int64_t> TableScan::ReadPages(const Part& part, const Visit& 
       const BtreePage page(pages.subspan(k * file.page_size(), file.usable_size()));
       if (!page.is_leaf()) return next;
       for (std::size_t cell = 0; cell < page.cells(); ++cell) {
-        std::int64_t rowid = 0;
-        if (!page.ReadRow(cell, wanted_, rowid, row)) return next;
-        if (rowid < next || rowid > leaves_[i].last_rowid) return next;
+        const auto found = page.ReadRow(cell);
+        if (!found || found->rowid < next || found->rowid > leaves_[i].last_rowid) return next;
+        if (!decoder.Decode(found->record, row)) return next;
         visit(row);
-        if (rowid == kLastRowid) return std::nullopt;
-        next = rowid + 1;
+        if (found->rowid == kLastRowid) return std::optional<std::int64_t>();
+        next = found->rowid + 1;
       }
     }
   }
-  return std::nullopt;
+  return std::optional<std::int64_t>();
 }
 
 base::Status TableScan::ReadRows(std::int64_t first, std::int64_t last, const Visit& visit) const {

@@ -25,8 +25,8 @@ struct IntegerRow {
 // It decodes the table's leaf pages itself, several times as fast as sqlite3_step: rows need no
 // virtual machine. It understands only what is sound and common. Where it meets anything else (text
 // in one of the columns, a row short of columns, a page that contradicts itself), the rest of the
-// part is left to SQLite, beginning with the first row not visited. So the rows and the errors are
-// SQLite's, whichever way they come.
+// part is left to SQLite, beginning with the first row not visited. So the rows are SQLite's,
+// whichever way they come, but for a page that the end of the file cuts: nothing of it is read.
 // Source: the SQLite file format, sections 1.6 "B-tree Pages" and 2.1 "Record Format".
 class TableScan {
  public:
@@ -62,7 +62,8 @@ class TableScan {
   base::Status PlanColumns(const SqliteConnection& connection);
   void FindLeaves(std::uint32_t root);
   // ReadPages returns the first rowid that it leaves to SQLite, nullopt when it visited all.
-  [[nodiscard]] std::optional<std::int64_t> ReadPages(const Part& part, const Visit& visit) const;
+  [[nodiscard]] base::Result<std::optional<std::int64_t>> ReadPages(const Part& part,
+                                                                    const Visit& visit) const;
   [[nodiscard]] base::Status ReadRows(std::int64_t first, std::int64_t last,
                                       const Visit& visit) const;
 

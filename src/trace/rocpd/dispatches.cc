@@ -45,15 +45,16 @@ class Merger {
       : lookups_(lookups), by_process_(by_process), processes_(processes), builder_(builder) {}
 
   std::int64_t Merge(std::vector<DispatchPart>& parts) {
-    std::size_t size = 0;
+    const std::size_t before = builder_.trace().size();
+    std::size_t size = before;
     for (const DispatchPart& part : parts) size += part.size();
-    builder_.Reserve(builder_.trace().size() + size);
+    builder_.Reserve(size);
     for (DispatchPart& part : parts) Append(part);
     base::Diagnostics& found = builder_.diagnostics();
     found.Add(Finding::kUnknownKernel, unknown_kernels_);
     found.Add(Finding::kUnknownAgent, unknown_agents_);
     for (const auto& [pid, ids] : ids_) found.Add(Finding::kMissingDispatchIds, ids.missing());
-    return static_cast<std::int64_t>(size);
+    return static_cast<std::int64_t>(builder_.trace().size() - before);
   }
 
  private:

@@ -20,7 +20,7 @@ struct Processes {
 
 // DispatchRead says how reading a dispatch table went.
 struct DispatchRead {
-  std::int64_t dispatches = 0;  // rows read, of the processes wanted
+  std::int64_t dispatches = 0;  // added to the trace
   std::string damage;           // why it ended early; empty when it did not
 };
 

@@ -19,7 +19,7 @@ class Interner {
 
   std::uint32_t Index(const Key& key) {
     Entry& entry = cache_[Slot(key)];
-    if (entry.used && entry.key == key) return entry.index;
+    if (entry.used && Equal(entry.key, key)) return entry.index;
     const auto [it, fresh] = indexes_.try_emplace(key, static_cast<std::uint32_t>(keys_.size()));
     if (fresh) keys_.push_back(key);
     entry = {key, it->second, true};
@@ -36,11 +36,18 @@ class Interner {
   };
   static constexpr std::size_t kEntries = 1024;
 
+  // Inline, unlike the memcmp behind ==, which took an eighth of the time of reading a trace.
+  static bool Equal(const Key& a, const Key& b) {
+    std::int64_t difference = 0;
+    for (std::size_t i = 0; i < kWords; ++i) difference |= a[i] ^ b[i];
+    return difference == 0;
+  }
+  // The products do not wait for each other.
   static std::size_t Slot(const Key& key) {
     std::uint64_t hash = 0;
-    for (const std::int64_t word : key)
-      hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15u;
-    return hash >> 54;
+    for (std::size_t i = 0; i < kWords; ++i)
+      hash += static_cast<std::uint64_t>(key[i]) * (0x9E3779B97F4A7C15u * (2 * i + 1));
+    return (hash ^ hash << 21) >> 54;
   }
   static_assert(kEntries == std::size_t{1} << (64 - 54));
 

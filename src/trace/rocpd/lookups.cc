@@ -1,5 +1,9 @@
 #include "trace/rocpd/lookups.h"
 
+#include <fmt/format.h>
+
+#include <limits>
+
 #include "trace/rocpd/kernel_name.h"
 
 namespace culprit::trace::rocpd {
@@ -7,6 +11,7 @@ namespace {
 
 using sys::SqliteStatement;
 
+constexpr std::int64_t kNoDevice = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kAgentsOfAMachine = std::int64_t{1} << 32;
 
 void ReadAgents(RowReader& rows, const IdSpace& space, Machines& machines, Lookups& lookups) {
@@ -29,6 +34,22 @@ void ReadAgents(RowReader& rows, const IdSpace& space, Machines& machines, Looku
         lookups.agents[row.Int(0)] = {ordinary ? machine * kAgentsOfAMachine + index : index,
                                       std::string(name), row.Text(2) == "GPU"};
       });
+}
+
+// An agent that the file does not describe gets a number that no index of a described one can be.
+std::int64_t DeviceOf(TraceBuilder& builder, const Lookups& lookups,
+                      std::optional<std::int64_t> agent) {
+  if (!agent) {
+    builder.AddDevice(kNoDevice, "unknown device");
+    return kNoDevice;
+  }
+  if (const auto it = lookups.agents.find(*agent); it != lookups.agents.end()) {
+    builder.AddDevice(it->second.number, it->second.name);
+    return it->second.number;
+  }
+  const std::int64_t number = *agent < 0 ? *agent : ~*agent;
+  builder.AddDevice(number, fmt::format("unknown device {}", *agent));
+  return number;
 }
 
 }  // namespace
@@ -73,12 +94,7 @@ std::unordered_map<std::int64_t, std::string> ReadStrings(RowReader& rows, const
 }
 
 LaneId LaneOf(TraceBuilder& builder, const Lookups& lookups, const Place& place, bool by_process) {
-  std::int64_t device = place.agent.value_or(-1);
-  if (const auto it = lookups.agents.find(device); place.agent && it != lookups.agents.end()) {
-    device = it->second.number;
-    builder.AddDevice(device, it->second.name);
-  }
-  return builder.AddLane(device, place.queue, place.stream,
+  return builder.AddLane(DeviceOf(builder, lookups, place.agent), place.queue, place.stream,
                          by_process ? lookups.Pid(place.process) : std::nullopt);
 }
 

@@ -1,0 +1,41 @@
+#include "trace/rocpd/kernel_name.h"
+
+#include <gtest/gtest.h>
+
+namespace culprit::trace::rocpd {
+namespace {
+
+TEST(KernelName, PrefersTheDemangledNameOfExtdata) {
+  EXPECT_EQ(
+      KernelName(R"({"demangled_kernel_name":"void f<1>(int) [clone .kd]"})", "_Z1gv.kd", "f"),
+      "void f<1>(int) [clone .kd]");
+}
+
+TEST(KernelName, DemanglesWhatTheProfilerLeftMangled) {
+  EXPECT_EQ(KernelName("{}", "_Z5scalePff.kd", "scale"), "scale(float*, float)");
+  EXPECT_EQ(KernelName(R"({"demangled_kernel_name":"_Z5scalePff.kd"})", "_Z5scalePff.kd", "x"),
+            "scale(float*, float)");
+}
+
+TEST(KernelName, TakesPlainNamesAndWhatIsLeft) {
+  EXPECT_EQ(KernelName("", "triton_poi_fused.kd", "triton"), "triton_poi_fused.kd");
+  EXPECT_EQ(KernelName("", "_Zbad.kd", "bad<int>()"), "bad<int>()");
+  EXPECT_EQ(KernelName("", "_Zbad.kd", ""), "_Zbad.kd");
+  EXPECT_EQ(KernelName("", "", ""), "");
+}
+
+TEST(KernelName, IgnoresExtdataThatIsNoObject) {
+  for (const char* extdata : {"", "[\"demangled_kernel_name\"]",
+                              "{\"demangled_kernel_name\":", "{\"demangled_kernel_name\":5}"})
+    EXPECT_EQ(KernelName(extdata, "_Z1fv", ""), "f()") << extdata;
+}
+
+// Each step takes the type before it twice: 200 steps would print for ever.
+TEST(Demangle, DoesNotTryNamesMadeToExpand) {
+  std::string name = "_Z1fPFvPFvvEE";
+  for (int i = 1; i < 200; ++i) name += "PFvS_S0_E";
+  EXPECT_EQ(Demangle(name), "");
+}
+
+}  // namespace
+}  // namespace culprit::trace::rocpd
