@@ -19,8 +19,8 @@ struct Style {
 // report. Text may be shortened (with "…") where people read it, never in CSV and JSON.
 
 // Terminal: no line is wider than Style::width (at least 40) unless one number and its row's label
-// are. Text columns give way first; a table that is still too wide goes on in a second block that
-// repeats the label.
+// are, or one word of a sentence, such as a path, which stays whole to be copied. Text columns give
+// way first; a table that is still too wide goes on in a second block that repeats the label.
 std::string WriteTerminal(const Report& report, const Style& style);
 
 // Markdown is GitHub's dialect, made to be pasted into a pull request. Details are rows whose label
