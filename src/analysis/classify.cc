@@ -63,7 +63,8 @@ Sign MatchSign(const RuleSet& set, const Candidates& candidates, const Launch& l
   return Sign::kNone;
 }
 
-bool IsMul(Sign sign) {
+// ShowsItsPlace tells signs of kernels that a report and a pairing tell apart by place.
+bool ShowsItsPlace(Sign sign) {
   return sign == Sign::kMul || sign == Sign::kBatchedMul || sign == Sign::kExpertMul ||
          sign == Sign::kMulPart || sign == Sign::kHead;
 }
@@ -81,7 +82,7 @@ std::string CategoryOf(const RuleSet& set, std::optional<std::size_t> rule,
 
 std::string RoleOf(const RuleSet& set, std::optional<std::size_t> rule, Sign sign, Place place) {
   if (rule && !set.rules[*rule].role.empty()) return set.rules[*rule].role;
-  return IsMul(sign) ? std::string(Name(place)) : std::string();
+  return ShowsItsPlace(sign) ? std::string(Name(place)) : std::string();
 }
 
 // Tensile writes a kernel's whole tuning into its name: Cijk_Alik_Bljk_BBS_BH_…_MT64x32x256_….
@@ -106,6 +107,10 @@ struct Decision {
 
 // An ordered group has a cell for each place, in a pass unknown, of the target and of the draft.
 constexpr std::size_t kPassCells = 3;
+
+void EndPasses(std::vector<PassOrder>& orders) {
+  for (PassOrder& order : orders) order.EndPass();
+}
 
 // Classifier carries one Classify.
 class Classifier {
@@ -184,7 +189,7 @@ Decision Classifier::Decide(GroupId group) {
   const Launch launch = LaunchOf(group);
   Decision decision;
   decision.sign = launch.sign;
-  decision.ordered = IsMul(decision.sign);  // for its role
+  decision.ordered = ShowsItsPlace(decision.sign);
   ForEachRule(rules_, candidates, launch, [&](std::uint32_t index) {
     decision.ordered = decision.ordered || rules_.rules[index].when.depends_on_order();
     return true;
@@ -255,9 +260,11 @@ std::uint32_t Classifier::ClassOf(GroupId group, Place place, std::optional<Pass
 }
 
 // One walk over the dispatches, with the order of each device followed apart: a device's launches
-// say nothing about another's.
+// say nothing about another's. Passes that end with an output head also say which launch is one,
+// where no mark does; passes found by their period alone may begin in the middle of a layer.
 void Classifier::FollowOrder() {
   const std::size_t known_passes = passes_ ? passes_->passes.size() : 0;
+  const bool heads_known = passes_ && passes_->method == PassMethod::kOutputHead;
   std::size_t pass = 0;  // the one that is being read
   std::vector<PassOrder> orders;
   for (std::size_t i = 0; i < trace_.devices.size(); ++i) {
@@ -273,18 +280,20 @@ void Classifier::FollowOrder() {
     const Decision& decision = decisions_[groups_.of[offset].index()];
     const std::size_t dispatch = window_.first + offset;
     if (pass < known_passes && dispatch == passes_->passes[pass].last) {
-      for (PassOrder& order : orders) order.EndPass();
+      if (heads_known) EndPasses(orders);
       ++pass;
     }
     if (decision.sign == Sign::kNone) {
       result_.of[offset] = ClassId(decision.classes);
       continue;
     }
+    const bool head = heads_known && pass < known_passes &&
+                      dispatch + 1 == passes_->passes[pass].last && decision.sign == Sign::kMul;
     const trace::LaneId lane = trace_.lane[dispatch];
     orders[trace_.lanes[lane.index()].device.index()].Step(static_cast<std::uint32_t>(offset),
-                                                           decision.sign);
+                                                           head ? Sign::kHead : decision.sign);
   }
-  for (PassOrder& order : orders) order.EndPass();
+  EndPasses(orders);
 }
 
 }  // namespace

@@ -112,6 +112,14 @@ TEST(Classify, FollowsPassesInWhatIsADraftHead) {
             "draft head: mul_mat_vec_q Q6_K (head)\nLM head: mul_mat_vec_q Q6_K (head)\n");
 }
 
+TEST(Classify, TakesTheHeadThatEndsAPassWhereNoMarkKnowsIt) {
+  const trace::Trace trace =
+      MakeTrace("37984x1 Cijk_Alik_Bljk_HHS_BH_MT4x1x64\n8x1 Cijk_Alik_Bljk_HHS_BH_MT4x1x64");
+  const Passes passes{{{0, 1, PassKind::kTarget}}, 1, PassMethod::kOutputHead, ""};
+  EXPECT_EQ(CategoriesOf(trace, ShippedRules(), passes),
+            "LM head: Cijk_Alik_Bljk_HHS_BH (head)\ndense float/GEMM: Cijk_Alik_Bljk_HHS_BH\n");
+}
+
 TEST(Classify, GuessesTheDraftHeadWithoutPasses) {
   const trace::Trace trace = MakeTrace(R"(151936x1 mul_mat_vec_q<(ggml_type)14, 1>
 151936x1 mul_mat_vec_q<(ggml_type)14, 1>

@@ -49,8 +49,10 @@ void PassOrder::Step(std::uint32_t dispatch, Sign sign) {
       return StepHead(dispatch);
     case Sign::kSampling:
       return StepSampling(dispatch);
-    case Sign::kMulPart:
     case Sign::kOther:
+      if (after_head_) return Emit({dispatch, sign}, Place::kSampling);
+      break;
+    case Sign::kMulPart:
       break;
   }
   stretch_.push_back({dispatch, sign});

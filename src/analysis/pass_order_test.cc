@@ -93,9 +93,10 @@ TEST(PassOrder, FindsAttentionThatIsNotOneKernel) {
 }
 
 TEST(PassOrder, TellsARoutingSoftmaxFromOneOfAttentionAndOneOfSampling) {
-  EXPECT_EQ(Places("norm mul softmax routing many many norm head softmax routing norm mul attn"),
-            "norm mul=router softmax=router routing=router many=gate/up many=down norm head=head "
-            "softmax=sampling routing=sampling norm mul=qkv attn=attention");
+  EXPECT_EQ(
+      Places("norm mul softmax routing many many norm head softmax other routing norm mul attn"),
+      "norm mul=router softmax=router routing=router many=gate/up many=down norm head=head "
+      "softmax=sampling other=sampling routing=sampling norm mul=qkv attn=attention");
 }
 
 TEST(PassOrder, ReadsLinearAttention) {
@@ -116,6 +117,19 @@ TEST(PassOrder, KnowsAHeadByTheSamplingThatFollows) {
   EXPECT_EQ(Places("attn mul norm mul mul norm mul fixup other sampling norm mul attn"),
             "attn=attention mul=attention out norm mul=ffn gate/up mul=ffn down norm mul=head "
             "fixup=head other=head sampling=sampling norm mul=qkv attn=attention");
+}
+
+TEST(PassOrder, PlacesEveryDispatchOnceWhateverTheOrder) {
+  std::uint32_t random = 1;
+  std::vector<int> placed(20000);
+  PassOrder order([&](std::uint32_t at, Place) { ++placed[at]; });
+  for (std::uint32_t i = 0; i < placed.size(); ++i) {
+    random = random * 1664525u + 1013904223u;
+    order.Step(i, static_cast<Sign>(1 + (random >> 16) % static_cast<unsigned>(Sign::kOther)));
+    if (random >> 24 == 0) order.EndPass();
+  }
+  order.EndPass();
+  EXPECT_EQ(placed, std::vector<int>(placed.size(), 1));
 }
 
 TEST(PassOrder, HoldsNoMoreThanALayer) {

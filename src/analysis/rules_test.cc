@@ -123,7 +123,7 @@ TEST(Rules, SaysWhereAFileIsWrongAndWhatWasMeant) {
 
 TEST(Rules, TakesHostileFiles) {
   for (const std::string& text : std::initializer_list<std::string>{
-           std::string(100000, '['), "[!", "a = " + std::string(100000, '['),
+           std::string(100000, '['), "[!", "größe = 1", "a = 4é", "a = " + std::string(100000, '['),
            std::string("\0\xff\xfe", 3), "[[rule]]\nargument.99999999999999999999 = 'a'\n",
            "[[rule]]\n" + std::string(100000, 'k') + " = 1\n",
            "[[rule]]\nname = []\ncategory = 'b'\nwhy = 'c'\n",
