@@ -138,6 +138,8 @@ std::string NameOf(WindowMethod method) {
       return "the server's timings";
     case WindowMethod::kGiven:
       return "--from and --to";
+    case WindowMethod::kLengthDifference:
+      return "the difference of two traces";
     case WindowMethod::kWholeTrace:
       return "the whole trace";
   }

@@ -11,7 +11,7 @@ namespace culprit::analysis {
 enum class Phase { kDecode, kPrefill };
 
 // How a window was found, surest first.
-enum class WindowMethod { kClientTimes, kServerTimings, kGiven, kWholeTrace };
+enum class WindowMethod { kClientTimes, kServerTimings, kGiven, kLengthDifference, kWholeTrace };
 
 // Window is the stretch of a Trace in which the server worked on one phase of one request.
 //

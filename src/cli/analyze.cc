@@ -9,7 +9,7 @@ namespace culprit::cli {
 namespace {
 
 struct Options {
-  std::string path;
+  std::string path, shorter;
   AnalysisOptions analysis;
   OutputOptions output;
 };
@@ -17,7 +17,10 @@ struct Options {
 ExitCode Run(const Options& options) {
   auto rules = LoadRules(options.analysis.rules_file);
   if (!rules) return PrintError(rules.error());
-  auto variant = LoadVariant(ParseVariant(options.path), options.analysis, *rules);
+  auto variant = options.shorter.empty()
+                     ? LoadVariant(ParseVariant(options.path), options.analysis, *rules)
+                     : LoadDifference(ParseVariant(options.path), ParseVariant(options.shorter),
+                                      options.analysis, *rules);
   if (!variant) return PrintError(variant.error());
   const bool complete = variant->analysis.proof.complete();
   if (!complete && !options.analysis.incomplete) {
@@ -38,6 +41,9 @@ Subcommand AddAnalyze(CLI::App& program) {
   CLI::App* app = program.add_subcommand("analyze", "Where one trace's time went");
   app->add_option("trace", options->path, "A trace, or a folder with one and its request")
       ->required()
+      ->type_name("PATH");
+  app->add_option("--minus", options->shorter,
+                  "A trace of the same request with fewer tokens: analyse what is added to it")
       ->type_name("PATH");
   AddAnalysisOptions(*app, options->analysis);
   AddOutputOptions(*app, options->output);

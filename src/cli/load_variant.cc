@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "analysis/difference.h"
 #include "cli/output.h"
 #include "server/log.h"
 #include "store/completion_json.h"
@@ -17,6 +18,7 @@ namespace culprit::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using analysis::Analysis;
 using analysis::Phase;
 using analysis::Variant;
 using analysis::WindowQuery;
@@ -158,6 +160,40 @@ Status AddUntraced(const VariantArgument& argument, const store::TrialFiles& fil
   return AddUntracedFiles(files.untraced, false, variant);
 }
 
+// Loaded is a variant's input, read and not yet analysed.
+struct Loaded {
+  store::TrialFiles files;
+  WindowQuery query;
+  trace::Trace trace;
+};
+
+Result<Loaded> Load(const VariantArgument& argument, const AnalysisOptions& options) {
+  auto files = store::FindTrialFiles(argument.path);
+  if (!files) return Fail(std::move(files.error()));
+  if (!options.request_file.empty()) files->request = options.request_file;
+  if (!options.log_file.empty()) files->log = options.log_file;
+  auto query = MakeQuery(*files, options);
+  if (!query) return Fail(std::move(query.error()));
+
+  Progress progress("reading " + files->trace);
+  trace::ReadOptions read;
+  read.process = options.process;
+  read.full_check = options.full_check;
+  read.progress = [&](double share) { progress.Show(share); };
+  auto trace = trace::ReadTrace(files->trace, read);
+  if (!trace) return Fail(std::move(trace.error()));
+  return Loaded{*std::move(files), *std::move(query), *std::move(trace)};
+}
+
+// Generated is how many tokens a request made, the first one included.
+std::optional<Tokens> Generated(const WindowQuery& query) {
+  if (query.completion && Count(query.completion->generated) > 0) {
+    return query.completion->generated;
+  }
+  if (query.request < query.logged.size()) return query.logged[query.request].predicted;
+  return std::nullopt;
+}
+
 }  // namespace
 
 void AddAnalysisOptions(CLI::App& command, AnalysisOptions& options) {
@@ -228,28 +264,42 @@ Result<analysis::RuleSet> LoadRules(const std::string& file) {
 
 Result<Variant> LoadVariant(const VariantArgument& argument, const AnalysisOptions& options,
                             const analysis::RuleSet& rules) {
-  auto files = store::FindTrialFiles(argument.path);
-  if (!files) return Fail(std::move(files.error()));
-  if (!options.request_file.empty()) files->request = options.request_file;
-  if (!options.log_file.empty()) files->log = options.log_file;
-  auto query = MakeQuery(*files, options);
-  if (!query) return Fail(std::move(query.error()));
-
-  Progress progress("reading " + files->trace);
-  trace::ReadOptions read;
-  read.process = options.process;
-  read.full_check = options.full_check;
-  read.progress = [&](double share) { progress.Show(share); };
-  auto trace = trace::ReadTrace(files->trace, read);
-  if (!trace) return Fail(std::move(trace.error()));
-  auto analysis = analysis::Analyze(*trace, *query, rules);
+  auto loaded = Load(argument, options);
+  if (!loaded) return Fail(std::move(loaded.error()));
+  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules);
   if (!analysis) return Fail(std::move(analysis.error()));
-
   Variant variant{argument.label, *std::move(analysis), {}, {}};
-  if (auto added = AddUntraced(argument, *files, variant); !added) {
+  if (auto added = AddUntraced(argument, loaded->files, variant); !added) {
     return Fail(std::move(added.error()).In(argument.label));
   }
   return variant;
+}
+
+Result<Variant> LoadDifference(const VariantArgument& longer, const VariantArgument& shorter,
+                               const AnalysisOptions& options, const analysis::RuleSet& rules) {
+  std::vector<Analysis> sides;
+  std::vector<std::optional<Tokens>> generated;
+  for (const VariantArgument* argument : {&longer, &shorter}) {
+    auto loaded = Load(*argument, options);
+    if (!loaded) return Fail(std::move(loaded.error()));
+    generated.push_back(Generated(loaded->query));
+    auto whole = analysis::Analyze(
+        loaded->trace, {.vocabulary = loaded->query.vocabulary, .whole_trace = true}, rules);
+    if (!whole) return Fail(std::move(whole.error()));
+    sides.push_back(*std::move(whole));
+  }
+  std::optional<Tokens> more;
+  if (options.tokens) more = Tokens(*options.tokens);
+  if (!more && generated[0] && generated[1]) {
+    more = Tokens(Count(*generated[0]) - Count(*generated[1]));
+  }
+  if (!more) {
+    return Fail(ErrorCode::kUsage, "nothing says how many tokens more the longer run generated",
+                longer.path, "give --tokens N");
+  }
+  auto rest = analysis::AnalyzeDifference(sides[0], sides[1], *more);
+  if (!rest) return Fail(std::move(rest.error()));
+  return Variant{longer.label, *std::move(rest), {}, {}};
 }
 
 }  // namespace culprit::cli

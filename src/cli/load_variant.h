@@ -49,4 +49,11 @@ base::Result<analysis::Variant> LoadVariant(const VariantArgument& argument,
                                             const AnalysisOptions& options,
                                             const analysis::RuleSet& rules);
 
+// LoadDifference reads two traces of the same request with different output lengths and analyses
+// what the longer one adds. The number of tokens is options.tokens or what the requests' data say.
+base::Result<analysis::Variant> LoadDifference(const VariantArgument& longer,
+                                               const VariantArgument& shorter,
+                                               const AnalysisOptions& options,
+                                               const analysis::RuleSet& rules);
+
 }  // namespace culprit::cli

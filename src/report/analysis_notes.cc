@@ -50,7 +50,7 @@ std::string WindowSentence(const Analysis& analysis) {
   std::string text =
       fmt::format("{} window of {} found {}, {}",
                   found.window.phase == analysis::Phase::kDecode ? "decode" : "prefill",
-                  base::Seconds(found.window.length()), found.how, Sureness(found.confidence));
+                  base::Seconds(analysis.rollup.wall), found.how, Sureness(found.confidence));
   for (std::size_t i = 0; i < found.checks.size(); ++i) {
     text += (i == 0 ? ": " : "; ") + found.checks[i];
   }
