@@ -1,6 +1,7 @@
-// rocpd_read MODE FILE: reads a rocpd database in one of three ways and prints
+// rocpd_read MODE FILE: reads a rocpd database in one of four ways and prints
 // "<dispatches> <wall ms> <CPU ms> <peak KiB>" of this process.
 //
+//   analyze all that `culprit analyze FILE --whole --vocab 151936` does, up to the text it prints
 //   reader  trace::ReadTrace
 //   bare    a loop of sqlite3_step over the six columns that any analysis needs, one thread
 //   view    sqlite3's group-by over the `kernels` view, as users write it
@@ -14,6 +15,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli/load_variant.h"
+#include "report/analyze_report.h"
+#include "report/writers.h"
 #include "sys/sqlite.h"
 #include "trace/registry.h"
 
@@ -85,17 +89,33 @@ std::optional<std::int64_t> ReadWithReader(const std::string& path) {
   return static_cast<std::int64_t>(trace->size());
 }
 
+std::optional<std::int64_t> Analyze(const std::string& path) {
+  culprit::cli::AnalysisOptions options;
+  options.whole = true;
+  options.vocabulary = 151936;
+  const auto variant = culprit::cli::LoadVariant({.label = "bench", .path = path}, options,
+                                                 culprit::analysis::ShippedRules());
+  if (!variant) {
+    fmt::print(stderr, "{}\n", variant.error().Text());
+    return std::nullopt;
+  }
+  const auto report = culprit::report::AnalyzeReport("bench", variant->analysis, 3, true);
+  fmt::print(stderr, "{}", culprit::report::WriteTerminal(report, {}));
+  return static_cast<std::int64_t>(variant->analysis.dispatches);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string_view mode = argc == 3 ? argv[1] : "";
   const auto begin = std::chrono::steady_clock::now();
   std::optional<std::int64_t> rows;
+  if (mode == "analyze") rows = Analyze(argv[2]);
   if (mode == "reader") rows = ReadWithReader(argv[2]);
   if (mode == "bare") rows = ReadBare(argv[2]);
   if (mode == "view") rows = ReadView(argv[2]);
   if (!rows) {
-    fmt::print(stderr, "usage: rocpd_read reader|bare|view FILE\n");
+    fmt::print(stderr, "usage: rocpd_read analyze|reader|bare|view FILE\n");
     return 2;
   }
   const std::chrono::duration<double, std::milli> wall = std::chrono::steady_clock::now() - begin;
