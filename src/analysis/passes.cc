@@ -206,7 +206,7 @@ std::string Describe(const trace::Trace& trace, const LaunchGroup& group) {
   const std::string shown = base::Shortened(
       base::Printable(ParseKernelName(trace.kernel_name(group.kernel)).Short()), 60);
   if (!geometry.known()) return shown;
-  return fmt::format("{} over {} x {} x {} blocks", shown, geometry.grid.x, geometry.grid.y,
+  return fmt::format("{} over {} × {} × {} blocks", shown, geometry.grid.x, geometry.grid.y,
                      geometry.grid.z);
 }
 

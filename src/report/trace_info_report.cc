@@ -106,10 +106,7 @@ Report TraceInfoReport(const trace::Trace& trace, const analysis::Analysis& whol
   report.headline.push_back(fmt::format("Stamps are nanoseconds of {}.", base::Name(trace.clock)));
   report.tables.push_back(CategoryTable(whole));
   report.tables.push_back(LaneTable(trace));
-  AddAnalysisNotes(whole, "", report.notes);
-  std::erase_if(report.notes, [](const Note& note) {
-    return note.id == "window" || note.id == "launch_bound";  // about requests, not about files
-  });
+  AddFileNotes(whole, report.notes);
   SortNotes(report.notes);
   return report;
 }
