@@ -39,6 +39,11 @@ class Runner(unittest.TestCase):
         path = self.write("x.test", "$ printf one\n--- stdout\none\n")
         self.assertEqual(self.run_it(path).returncode, 1)
 
+    def test_commands_run_in_one_shell_until_one_fails(self):
+        path = self.write("x.test", "$ a=1\n$ echo $a\n$ (exit 3)\n$ culprit\n")
+        self.run_it(path, "--update")
+        self.assertTrue(path.read_text().endswith("$ culprit\n--- stdout\n1\n--- exit 3\n"))
+
     def test_update_rewrites_and_keeps_the_elision(self):
         path = self.write("x.test", "# Why.\n$ culprit\n--- stdout\n1\n...\n--- exit 1\n")
         self.assertEqual(self.run_it(path, "--update").returncode, 0)
