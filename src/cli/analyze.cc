@@ -17,7 +17,9 @@ struct Options {
 ExitCode Run(const Options& options) {
   auto rules = LoadRules(options.analysis.rules_file);
   if (!rules) return PrintError(rules.error());
-  auto variant = LoadVariant(ParseVariant(options.path), options.analysis, *rules);
+  VariantArgument argument = ParseVariant(options.path);
+  argument.with_untraced = false;
+  auto variant = LoadVariant(argument, options.analysis, *rules);
   if (!variant) return PrintError(variant.error());
   const bool complete = variant->analysis.proof.complete();
   if (!complete && !options.analysis.incomplete) {
