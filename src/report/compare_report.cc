@@ -90,13 +90,18 @@ class Story {
     const PerToken clock = untraced->b - untraced->a;
     const auto idle = std::find_if(attribution_.rows.begin(), attribution_.rows.end(),
                                    [](const DeltaRow& row) { return row.kind == RowKind::kIdle; });
+    const PerToken traced = attribution_.traced_delta();
+    // Idle explains the difference when without it the traced change is nearer to the clock.
+    const auto apart = [&](PerToken change) { return std::abs((change - clock).millis()); };
+    const bool host = apart(traced - idle->delta()) < apart(traced);
     return fmt::format(
         "The attribution is not valid for the untraced change: traced {} {}, untraced {}. In the "
-        "traced runs kernels changed by {} and idle time by {}: idle is where tracing slows the "
-        "host, so look at the kernels' rows, not at shares of the whole.",
-        unit_.signed_text(attribution_.traced_delta()), unit_.name(), unit_.signed_text(clock),
-        unit_.signed_text(attribution_.traced_delta() - idle->delta()),
-        unit_.signed_text(idle->delta()));
+        "traced runs kernels changed by {} and idle time by {}: {}.",
+        unit_.signed_text(traced), unit_.name(), unit_.signed_text(clock),
+        unit_.signed_text(traced - idle->delta()), unit_.signed_text(idle->delta()),
+        host ? "idle is where tracing slows the host, so look at the kernels' rows, not at shares "
+               "of the whole"
+             : "the rows explain the traced runs, and what the clock adds is [unexplained]");
   }
 
   [[nodiscard]] std::string TracingCost() const {
