@@ -50,6 +50,12 @@ class Runner(unittest.TestCase):
         self.assertEqual(path.read_text(), "# Why.\n$ culprit\n--- stdout\none\n...\n")
         self.assertEqual(self.run_it(path).returncode, 0)
 
+    def test_update_finds_the_lines_between_elisions_again(self):
+        path = self.write("x.test", "$ seq 10 29\n--- stdout\n10\n...\n15\n16\n+\n...\n0\n")
+        self.run_it(path, "--update")
+        self.assertEqual(path.read_text(),
+                         "$ seq 10 29\n--- stdout\n10\n...\n15\n16\n17\n...\n29\n")
+
     def test_only_culprit_in_console_blocks_of_a_document_is_run(self):
         path = self.write("x.md", "$ culprit\n```console\n$ false\n$ culprit x\none\n...\n```\n")
         self.assertEqual(self.run_it(path).returncode, 0)
