@@ -48,6 +48,16 @@ std::optional<Tokens> TokensOf(const WindowQuery& query) {
   return timings ? timings->decoded() : std::nullopt;
 }
 
+// ImpliedSteps: without speculation a step makes one token. With it only the server knows how many
+// it took, and for the whole of its decode, not for a number of tokens that someone gave.
+std::optional<base::Steps> ImpliedSteps(const WindowQuery& query, std::optional<Tokens> tokens) {
+  const auto timings = TimingsOf(query);
+  const bool whole = !query.tokens || (timings && timings->decoded() == query.tokens);
+  if (timings && whole && timings->steps()) return timings->steps();
+  if (!tokens || (timings && timings->draft && !whole)) return std::nullopt;
+  return base::Steps(Count(*tokens));
+}
+
 // PromptOf is the length of the prompt, cached tokens included.
 std::optional<Tokens> PromptOf(const WindowQuery& query) {
   if (query.completion && Count(query.completion->prompt) > 0) return query.completion->prompt;
@@ -105,8 +115,10 @@ Fraction Disagreement(const Window& used, const Window& other) {
 void Compare(const Window& other, std::string_view name, FoundWindow& found) {
   const Fraction apart = Disagreement(found.window, other);
   const bool agrees = apart.value() <= 0.01;
-  found.checks.push_back(
-      fmt::format("{} {} ({} apart)", name, agrees ? "agree" : "disagree", base::Percent(apart)));
+  found.checks.push_back(apart.value() > 1
+                             ? fmt::format("{} lie elsewhere", name)
+                             : fmt::format("{} {} ({} apart)", name, agrees ? "agree" : "disagree",
+                                           base::Percent(apart)));
   if (agrees) {
     if (found.confidence == Confidence::kSingle) found.confidence = Confidence::kConfirmed;
   } else {
@@ -193,10 +205,7 @@ Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& que
 
   found->window.tokens = TokensOf(query);
   SetDispatchRange(trace, found->window);
-  if (const auto timings = TimingsOf(query)) found->implied_steps = timings->steps();
-  if (!found->implied_steps && found->window.tokens) {
-    found->implied_steps = base::Steps(Count(*found->window.tokens));
-  }
+  found->implied_steps = ImpliedSteps(query, found->window.tokens);
   found->prompt = PromptOf(query);
   const WindowMethod used = found->window.method;
   if (by_client && used != WindowMethod::kClientTimes && used != WindowMethod::kWholeTrace) {

@@ -49,7 +49,7 @@ struct KindReport {
 };
 
 // "558 dispatches in each of 511 target passes"
-// "52 (566) or 53 (189) dispatches in 755 draft passes"
+// "52 (566×) or 53 (189×) dispatches in 755 draft passes"
 std::string CountSentence(const std::map<std::size_t, std::int64_t>& regular, std::size_t passes,
                           std::string_view name) {
   if (regular.size() == 1) {
@@ -58,7 +58,7 @@ std::string CountSentence(const std::map<std::size_t, std::int64_t>& regular, st
   }
   std::string counts;
   for (const auto& [length, times] : regular) {
-    counts += fmt::format("{}{} ({})", counts.empty() ? "" : " or ", length, times);
+    counts += fmt::format("{}{} ({}×)", counts.empty() ? "" : " or ", length, times);
   }
   return fmt::format("{} dispatches in {} {}", counts, passes, name);
 }

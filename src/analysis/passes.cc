@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/kernel_name.h"
+#include "base/number_format.h"
 #include "base/printable.h"
 
 namespace culprit::analysis {
@@ -206,7 +207,10 @@ std::string Describe(const trace::Trace& trace, const LaunchGroup& group) {
   const std::string shown = base::Shortened(
       base::Printable(ParseKernelName(trace.kernel_name(group.kernel)).Short()), 60);
   if (!geometry.known()) return shown;
-  return fmt::format("{} over {} x {} x {} blocks", shown, geometry.grid.x, geometry.grid.y,
+  if (geometry.grid.y == 1 && geometry.grid.z == 1) {
+    return fmt::format("{} over {} blocks", shown, base::Grouped(geometry.grid.x));
+  }
+  return fmt::format("{} over {} × {} × {} blocks", shown, geometry.grid.x, geometry.grid.y,
                      geometry.grid.z);
 }
 

@@ -2,17 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace culprit::base {
 namespace {
 
-// Fixed writes value with a number of decimals and never "-0.000".
+// Group puts a comma in front of every three digits before at, where the decimals or the end begin.
+void Group(std::size_t at, std::string& text) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (at > 3 && digit(text[at - 4])) {
+    at -= 3;
+    text.insert(at, ",");
+  }
+}
+
+// Fixed writes value with a number of decimals and never "-0.000": "1,603.514".
 std::string Fixed(double value, int decimals, bool sign) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   const bool zero = text.find_first_of("123456789") == std::string::npos;
   if (zero && text.front() == '-') text.erase(0, 1);
   if (sign && !zero && text.front() != '-') text.insert(0, "+");
+  Group(std::min(text.find('.'), text.size()), text);
   return text;
 }
 
@@ -34,8 +45,7 @@ std::string Plain(double value) {
 
 std::string Grouped(std::int64_t value) {
   std::string digits = fmt::format("{}", value);
-  const std::size_t first = digits.front() == '-' ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, ",");
+  Group(digits.size(), digits);
   return digits;
 }
 

@@ -8,6 +8,8 @@ namespace culprit::base {
 namespace {
 
 TEST(NumberFormat, WritesMillisecondsWithThreeDecimals) {
+  EXPECT_EQ(Millis(NanosF(1.6035141e9)), "1,603.514");
+  EXPECT_EQ(SignedMillis(NanosF(-1e12)), "-1,000,000.000");
   EXPECT_EQ(Millis(NanosF(1'954'800)), "1.955");
   EXPECT_EQ(Millis(NanosF(-1'954'800)), "-1.955");
   EXPECT_EQ(Millis(NanosF(0)), "0.000");

@@ -17,10 +17,11 @@ struct Options {
 ExitCode Run(const Options& options) {
   auto rules = LoadRules(options.analysis.rules_file);
   if (!rules) return PrintError(rules.error());
-  auto variant = options.shorter.empty()
-                     ? LoadVariant(ParseVariant(options.path), options.analysis, *rules)
-                     : LoadDifference(ParseVariant(options.path), ParseVariant(options.shorter),
-                                      options.analysis, *rules);
+  VariantArgument argument = ParseVariant(options.path);
+  argument.with_untraced = false;
+  auto variant = options.shorter.empty() ? LoadVariant(argument, options.analysis, *rules)
+                                         : LoadDifference(argument, ParseVariant(options.shorter),
+                                                          options.analysis, *rules);
   if (!variant) return PrintError(variant.error());
   const bool complete = variant->analysis.proof.complete();
   if (!complete && !options.analysis.incomplete) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 
 #include "analysis/attribute.h"
@@ -20,6 +21,15 @@ struct Options {
   OutputOptions output;
 };
 
+// TellApart numbers labels that occur again: "results", "results #2".
+void TellApart(std::vector<Variant>& variants) {
+  std::map<std::string, int> seen;
+  for (Variant& variant : variants) {
+    const int number = ++seen[variant.label];
+    if (number > 1) variant.label += fmt::format(" #{}", number);
+  }
+}
+
 base::Result<std::vector<Variant>> LoadAll(const Options& options) {
   auto rules = LoadRules(options.analysis.rules_file);
   if (!rules) return base::Fail(std::move(rules.error()));
@@ -29,6 +39,7 @@ base::Result<std::vector<Variant>> LoadAll(const Options& options) {
     if (!variant) return base::Fail(std::move(variant.error()));
     variants.push_back(*std::move(variant));
   }
+  TellApart(variants);
   return variants;
 }
 

@@ -149,6 +149,7 @@ Status AddUntracedFiles(const std::vector<std::string>& paths, bool named, Varia
 
 Status AddUntraced(const VariantArgument& argument, const store::TrialFiles& files,
                    Variant& variant) {
+  if (!argument.with_untraced) return {};
   if (argument.untraced_ms) {
     variant.untraced.emplace_back(NanosF(*argument.untraced_ms * 1e6));
     variant.warnings.push_back(

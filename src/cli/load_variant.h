@@ -32,6 +32,7 @@ struct VariantArgument {
   std::string label, path;
   std::optional<double> untraced_ms;
   std::optional<std::string> untraced_file;
+  bool with_untraced = true;  // analyze has no use for untraced times
 };
 // ParseVariant never fails: what is no label and no time is part of the path. A path that exists as
 // written is taken whole.

@@ -3,16 +3,22 @@
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/output.h"
 
 namespace {
 
 using culprit::cli::ExitCode;
 
-// CLI11's own exit codes are replaced by ours; asking for help is no error.
+// CLI11's own exit codes and messages are replaced by ours; asking for help is no error.
 int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
-  const bool asked = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
-  program.exit(error);
-  return static_cast<int>(asked ? ExitCode::kDone : ExitCode::kUsage);
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    program.exit(error);
+    return static_cast<int>(ExitCode::kDone);
+  }
+  std::string help = "culprit";
+  for (const CLI::App* command : program.get_subcommands()) help += " " + command->get_name();
+  return static_cast<int>(culprit::cli::PrintError(
+      {culprit::base::ErrorCode::kUsage, error.what(), "", "see " + help + " --help"}));
 }
 
 int Run(int argc, char** argv) {

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "analysis/trace_summary.h"
 #include "cli/commands.h"
 #include "cli/load_variant.h"
 #include "cli/output.h"
@@ -32,7 +33,7 @@ ExitCode Run(const Options& options) {
   auto whole =
       analysis::Analyze(*trace, {.vocabulary = options.vocabulary, .whole_trace = true}, *rules);
   if (!whole) return PrintError(whole.error());
-  const auto report = report::TraceInfoReport(*trace, *whole);
+  const auto report = report::TraceInfoReport(analysis::Summarise(*trace), *whole);
   if (auto emitted = Emit(report, options.output); !emitted) return PrintError(emitted.error());
   return ExitCode::kDone;
 }

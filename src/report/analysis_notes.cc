@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -57,8 +58,14 @@ std::string WindowSentence(const Analysis& analysis) {
   return text;
 }
 
+// Told is how times are told: "2.391" and " ms per token" of a request, "1.528 s" and "" of a file.
+struct Told {
+  std::function<std::string(Nanos)> time;
+  std::string unit;
+};
+
 // Kernels that end within 5 µs are bound by launching them.
-std::string LaunchBoundSentence(const Analysis& analysis, const CostUnit& unit) {
+std::string LaunchBoundSentence(const Analysis& analysis, const Told& told) {
   Nanos time{};
   std::int64_t launches = 0;
   for (const auto& kernel : analysis.rollup.kernels) {
@@ -67,14 +74,13 @@ std::string LaunchBoundSentence(const Analysis& analysis, const CostUnit& unit) 
   }
   const auto busy = static_cast<double>(analysis.rollup.exclusive().count());
   if (busy == 0) return "";
-  return fmt::format("launches under 5 µs: {} {}, {} of busy time, {} launches",
-                     unit.text(analysis.per_token(time)), unit.name(),
-                     base::Percent(Fraction(static_cast<double>(time.count()) / busy)),
+  return fmt::format("launches under 5 µs: {}{}, {} of busy time, {} launches", told.time(time),
+                     told.unit, base::Percent(Fraction(static_cast<double>(time.count()) / busy)),
                      base::Grouped(launches));
 }
 
 // What adding up durations would have said, and whom it would have blamed.
-std::string SummedSentence(const Analysis& analysis, const CostUnit& unit) {
+std::string SummedSentence(const Analysis& analysis, const Told& told) {
   const auto& kernels = analysis.rollup.kernels;
   const auto excess = [](const analysis::KernelCost& kernel) {
     return kernel.summed - kernel.exclusive;
@@ -83,27 +89,16 @@ std::string SummedSentence(const Analysis& analysis, const CostUnit& unit) {
       std::max_element(kernels.begin(), kernels.end(),
                        [&](const auto& x, const auto& y) { return excess(x) < excess(y); });
   return fmt::format(
-      "durations add up to {} {}, but only {} passed: dispatches wait for earlier ones of their "
+      "durations add up to {}{}, but only {} passed: dispatches wait for earlier ones of their "
       "stream. {} would be booked with {}; it owns {}",
-      unit.text(analysis.per_token(analysis.rollup.summed())), unit.name(),
-      unit.text(analysis.per_token(analysis.rollup.exclusive())),
-      base::Shortened(base::Printable(worst->short_name), 60),
-      unit.text(analysis.per_token(worst->summed)),
-      unit.text(analysis.per_token(worst->exclusive)));
+      told.time(analysis.rollup.summed()), told.unit, told.time(analysis.rollup.exclusive()),
+      base::Shortened(base::Printable(worst->short_name), 60), told.time(worst->summed),
+      told.time(worst->exclusive));
 }
 
-}  // namespace
+using Add = std::function<void(Note::Level, std::string_view id, const std::string& text)>;
 
-void AddAnalysisNotes(const Analysis& analysis, const std::string& subject,
-                      std::vector<Note>& notes) {
-  const std::string prefix = subject.empty() ? "" : subject + ": ";
-  const CostUnit unit = CostUnit::Of(analysis.found.window.phase);
-  const auto add = [&](Note::Level level, std::string id, const std::string& text) {
-    if (!text.empty()) notes.push_back({level, std::move(id), prefix + text});
-  };
-  add(analysis.found.confidence == Confidence::kContradicted ? Note::Level::kWarning
-                                                             : Note::Level::kInfo,
-      "window", WindowSentence(analysis));
+void AddFindings(const Analysis& analysis, const Told& told, const Add& add) {
   for (const auto& entry : analysis.diagnostics.entries()) {
     // Told better below, or as the window's own sentence.
     if (entry.finding == base::Finding::kWindowsDisagree ||
@@ -114,27 +109,56 @@ void AddAnalysisNotes(const Analysis& analysis, const std::string& subject,
     std::string text = fmt::format("{} ({})", info.what, base::Grouped(entry.count));
     if (!entry.example.empty()) text += ": " + base::Printable(base::Shortened(entry.example, 120));
     if (!info.advice.empty()) text += fmt::format("; {}", info.advice);
-    add(LevelOf(info.severity), std::string(info.id), text);
+    add(LevelOf(info.severity), info.id, text);
   }
   if (analysis.diagnostics.Has(base::Finding::kSummedExceedsExclusive)) {
-    add(Note::Level::kNotice, "summed_exceeds_exclusive", SummedSentence(analysis, unit));
+    add(Note::Level::kNotice, "summed_exceeds_exclusive", SummedSentence(analysis, told));
   }
-  add(Note::Level::kInfo, "launch_bound", LaunchBoundSentence(analysis, unit));
+}
+
+void AddDevicesAndCalls(const Analysis& analysis, const Told& told, const Add& add) {
   if (analysis.devices.size() > 1) {
     for (const auto& device : analysis.devices) {
       add(Note::Level::kInfo, "device",
-          fmt::format("{} was busy for {} and idle for {} {}", base::Printable(device.name),
-                      unit.text(analysis.per_token(device.busy)),
-                      unit.text(analysis.per_token(device.idle)), unit.name()));
+          fmt::format("{} was busy for {} and idle for {}{}", base::Printable(device.name),
+                      told.time(device.busy), told.time(device.idle), told.unit));
     }
   }
   if (analysis.host_call_time > Nanos(0)) {
     add(Note::Level::kInfo, "host_calls",
-        fmt::format("runtime calls on the host took {} {} (longest: {}); a call that waits is no "
+        fmt::format("runtime calls on the host took {}{} (longest: {}); a call that waits is no "
                     "transfer, so this is in no row",
-                    unit.text(analysis.per_token(analysis.host_call_time)), unit.name(),
+                    told.time(analysis.host_call_time), told.unit,
                     base::Printable(analysis.longest_host_call)));
   }
+}
+
+}  // namespace
+
+void AddAnalysisNotes(const Analysis& analysis, const std::string& subject,
+                      std::vector<Note>& notes) {
+  const std::string prefix = subject.empty() ? "" : subject + ": ";
+  const CostUnit unit = CostUnit::Of(analysis.found.window.phase);
+  const Told told{[&](Nanos time) { return unit.text(analysis.per_token(time)); },
+                  " " + unit.name()};
+  const Add add = [&](Note::Level level, std::string_view id, const std::string& text) {
+    if (!text.empty()) notes.push_back({level, std::string(id), prefix + text});
+  };
+  add(analysis.found.confidence == Confidence::kContradicted ? Note::Level::kWarning
+                                                             : Note::Level::kInfo,
+      "window", WindowSentence(analysis));
+  AddFindings(analysis, told, add);
+  add(Note::Level::kInfo, "launch_bound", LaunchBoundSentence(analysis, told));
+  AddDevicesAndCalls(analysis, told, add);
+}
+
+void AddFileNotes(const Analysis& whole, std::vector<Note>& notes) {
+  const Told told{[](Nanos time) { return base::Seconds(time); }, ""};
+  const Add add = [&](Note::Level level, std::string_view id, const std::string& text) {
+    notes.push_back({level, std::string(id), text});
+  };
+  AddFindings(whole, told, add);
+  AddDevicesAndCalls(whole, told, add);
 }
 
 void AddProof(const analysis::Proof& proof, const std::string& subject,

@@ -14,6 +14,9 @@ namespace culprit::report {
 void AddAnalysisNotes(const analysis::Analysis& analysis, const std::string& subject,
                       std::vector<Note>& notes);
 
+// AddFileNotes tells the same of a whole file, in seconds, without what is about one request.
+void AddFileNotes(const analysis::Analysis& whole, std::vector<Note>& notes);
+
 // AddProof appends the completeness proof of one trace.
 void AddProof(const analysis::Proof& proof, const std::string& subject, std::vector<Check>& checks);
 

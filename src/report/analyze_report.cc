@@ -69,14 +69,16 @@ class Rows {
 
   [[nodiscard]] std::vector<Column> columns() const {
     using enum Column::Kind;
+    using enum Audience;
+    const bool steps = analysis_.rollup.steps > 0;  // none in a prefill: count all launches
     return {{"name", "category", kText},
             {unit_.key("exclusive"), unit_.name()},
             {"share_of_window", "share"},
-            {"launches_per_step", "launches/step"},
+            {"launches_per_step", "launches/step", kNumber, steps ? kEveryone : kMachines},
             {"us_per_launch", "µs/launch"},
             {unit_.key("summed"), "summed"},
-            {"launches", "", kNumber, Audience::kMachines},
-            {"full_name", "", kText, Audience::kMachines}};
+            {"launches", "launches", kNumber, steps ? kMachines : kEveryone},
+            {"full_name", "", kText, kMachines}};
   }
 
   [[nodiscard]] Row Make(const Sum& sum, int depth) const {

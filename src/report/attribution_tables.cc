@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -30,9 +31,15 @@ std::string FromTo(const std::string& a, const std::string& b) {
   return (a.empty() ? "–" : a) + " → " + (b.empty() ? "–" : b);
 }
 
-std::string LaunchesText(const DeltaRow& row) {
-  const auto text = [](const analysis::Costs& costs) {
-    return costs.launches == 0 ? "" : base::Plain(costs.launches_per_step);
+// Steps are unknown in a prefill; then all launches are counted.
+bool HasSteps(const Attribution& attribution) {
+  return attribution.per_step_a && attribution.per_step_b;
+}
+
+std::string LaunchesText(const DeltaRow& row, bool per_step) {
+  const auto text = [&](const analysis::Costs& costs) {
+    if (costs.launches == 0) return std::string();
+    return per_step ? base::Plain(costs.launches_per_step) : base::Grouped(costs.launches);
   };
   return FromTo(text(row.a), text(row.b));
 }
@@ -75,10 +82,10 @@ std::vector<Column> TracedColumns(const Attribution& attribution, const CostUnit
       {"share_of_delta", "share"},
       {unit.key("interval_half_width"), "±95 %"},
       {"", "", kText, kPeople},  // the mark of what stands out
-      {"", "launches/step", kNumber, kPeople},
+      {"", HasSteps(attribution) ? "launches/step" : "launches", kNumber, kPeople},
       {"", "µs/launch", kNumber, kPeople},
-      {unit.key("more_launches"), "Δ more"},
-      {unit.key("slower_launches"), "Δ slower"},
+      {unit.key("more_launches"), "Δ more launches"},
+      {unit.key("slower_launches"), "Δ slower launches"},
       machine("stands_out"),
       machine("full_name", kText),
       machine(unit.key("interval_low")),
@@ -118,7 +125,7 @@ Row TracedRow(const DeltaRow& row, const Attribution& attribution, const CostUni
     cells.push_back(Absent());
   }
   cells.push_back({Mark(row, attribution), std::monostate()});
-  cells.push_back({LaunchesText(row), std::monostate()});
+  cells.push_back({LaunchesText(row, HasSteps(attribution)), std::monostate()});
   cells.push_back({PerLaunchText(row), std::monostate()});
   cells.push_back(row.split ? Change(row.split->more_launches, unit) : Absent());
   cells.push_back(row.split ? Change(row.split->slower_launches, unit) : Absent());
@@ -165,9 +172,11 @@ Row OtherKernels(const DeltaRow& category, std::size_t shown, const CostUnit& un
   return line;
 }
 
-// WorthOpening: the kernels of a category that did not change say nothing.
+// WorthOpening: the kernels of a category that did not change say nothing. Where no noise is known,
+// 5 % of the whole change is a change.
 bool WorthOpening(const DeltaRow& category) {
-  return category.stands_out ||
+  const bool large = category.share && std::abs(category.share->value()) >= 0.05;
+  return category.stands_out || (!category.p && large) ||
          std::any_of(category.kernels.begin(), category.kernels.end(),
                      [](const DeltaRow& kernel) { return kernel.stands_out; });
 }
@@ -206,6 +215,8 @@ Table TracedTable(const Attribution& attribution, const CostUnit& unit, std::siz
     table.rows.push_back(
         SumRow("untraced (median)", untraced->a, untraced->b, unit, columns, Emphasis::kTotal));
   }
+  const auto noisy = [](const DeltaRow& row) { return row.p.has_value(); };
+  if (std::ranges::none_of(attribution.rows, noisy)) return table;
   table.notes.push_back(
       "◄ stands out of the step-to-step noise (block means, Holm-adjusted p < 0.05, at least 0.5 % "
       "of a token). It says nothing about other starts of the server.");
@@ -215,7 +226,7 @@ Table TracedTable(const Attribution& attribution, const CostUnit& unit, std::siz
 Table ScaledTable(const Attribution& attribution, const CostUnit& unit) {
   using enum Column::Kind;
   Table table{"scaled_to_untraced",
-              fmt::format("(b) Scaled to untraced time, {}: for looking at only", unit.name()),
+              fmt::format("(b) Scaled to untraced time, {}; presentation only", unit.name()),
               {{"name", "category", kText},
                {unit.key("a_scaled"), Label(attribution.label_a)},
                {unit.key("b_scaled"), Label(attribution.label_b)},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -41,6 +42,10 @@ class Story {
     }
     const PerToken delta = untraced->b - untraced->a;
     const Fraction change(delta / untraced->a);
+    if (unit_.text(delta) == unit_.text(PerToken(base::NanosF(0)))) {
+      return fmt::format("{} {} as fast as {}, untraced: {} {} ({}).", b_, verb_, a_,
+                         unit_.text(untraced->b), unit_.name(), Runs(*untraced));
+    }
     return fmt::format("{} {} {} {} {} than {} ({}), untraced: {} against {} ({}).", b_, verb_,
                        base::Millis(base::NanosF(std::abs(unit_.number(delta)) * 1e6)),
                        unit_.name(), delta.value().count() < 0 ? "faster" : "slower", a_,
@@ -49,9 +54,16 @@ class Story {
   }
 
   [[nodiscard]] std::string Culprit() const {
-    const DeltaRow* row = attribution_.culprit();
+    const DeltaRow* row = Suspect();
     if (row == nullptr) {
       return "No category stands out of the step-to-step noise in the direction of the change.";
+    }
+    if (!HasNoise()) {
+      return fmt::format(
+          "{} changed most, by {} {}, {} of the traced change. One pass has no step-to-step noise "
+          "to compare with: measure again before you believe a small row.",
+          base::Printable(row->name), unit_.signed_text(row->delta()), unit_.name(),
+          base::Percent(row->share.value_or(Fraction(0))));
     }
     return fmt::format("{} costs {} {}, {} of the traced change.", base::Printable(row->name),
                        unit_.signed_text(row->delta()), unit_.name(),
@@ -78,13 +90,18 @@ class Story {
     const PerToken clock = untraced->b - untraced->a;
     const auto idle = std::find_if(attribution_.rows.begin(), attribution_.rows.end(),
                                    [](const DeltaRow& row) { return row.kind == RowKind::kIdle; });
+    const PerToken traced = attribution_.traced_delta();
+    // Idle explains the difference when without it the traced change is nearer to the clock.
+    const auto apart = [&](PerToken change) { return std::abs((change - clock).millis()); };
+    const bool host = apart(traced - idle->delta()) < apart(traced);
     return fmt::format(
         "The attribution is not valid for the untraced change: traced {} {}, untraced {}. In the "
-        "traced runs kernels changed by {} and idle time by {}: idle is where tracing slows the "
-        "host, so look at the kernels' rows, not at shares of the whole.",
-        unit_.signed_text(attribution_.traced_delta()), unit_.name(), unit_.signed_text(clock),
-        unit_.signed_text(attribution_.traced_delta() - idle->delta()),
-        unit_.signed_text(idle->delta()));
+        "traced runs kernels changed by {} and idle time by {}: {}.",
+        unit_.signed_text(traced), unit_.name(), unit_.signed_text(clock),
+        unit_.signed_text(traced - idle->delta()), unit_.signed_text(idle->delta()),
+        host ? "idle is where tracing slows the host, so look at the kernels' rows, not at shares "
+               "of the whole"
+             : "the rows explain the traced runs, and what the clock adds is [unexplained]");
   }
 
   [[nodiscard]] std::string TracingCost() const {
@@ -93,7 +110,7 @@ class Story {
     const auto slowed = [](PerToken traced, PerToken clock) {
       return base::SignedPercent(Fraction(traced / clock - 1));
     };
-    return fmt::format("tracing changed the time per token by {} ({}) and {} ({})",
+    return fmt::format("traced against untraced time: {} ({}), {} ({})",
                        slowed(attribution_.traced_a, untraced->a), a_,
                        slowed(attribution_.traced_b, untraced->b), b_);
   }
@@ -120,7 +137,7 @@ class Story {
 
   // What to look at next, from the largest row and what its change is made of.
   [[nodiscard]] std::vector<std::string> Advice() const {
-    const DeltaRow* row = attribution_.culprit();
+    const DeltaRow* row = Suspect();
     if (row == nullptr) {
       return {"Nothing to chase here: measure more pairs before looking at kernels."};
     }
@@ -133,6 +150,22 @@ class Story {
   }
 
  private:
+  // HasNoise is false where steps are unknown, as in a prefill.
+  [[nodiscard]] bool HasNoise() const {
+    return std::ranges::any_of(attribution_.rows, [](const DeltaRow& row) { return !!row.p; });
+  }
+
+  // Suspect is the row to talk about: the culprit, or without noise the largest change in the
+  // direction of the whole.
+  [[nodiscard]] const DeltaRow* Suspect() const {
+    if (HasNoise()) return attribution_.culprit();
+    const double whole = attribution_.traced_delta().value().count();
+    const auto found = std::ranges::find_if(attribution_.rows, [&](const DeltaRow& row) {
+      return row.delta().value().count() * whole > 0;  // largest change first
+    });
+    return found == attribution_.rows.end() ? nullptr : &*found;
+  }
+
   static std::string Runs(const analysis::Untraced& untraced) {
     if (untraced.runs_a == 1 && untraced.runs_b == 1) return "one run each";
     if (untraced.runs_a == untraced.runs_b) {
@@ -180,29 +213,36 @@ class Story {
   std::string verb_, a_, b_;
 };
 
+// AddPair tells about one candidate. Where there are several, each sentence that does not name it
+// begins with its label, each table with the pair, and the ids of later tables end in a number.
 void AddPair(const Attribution& attribution, const CostUnit& unit, analysis::Phase phase,
-             std::size_t kernels, std::size_t number, Report& report) {
+             std::size_t kernels, std::optional<std::size_t> number, Report& report) {
+  const std::string candidate = base::Printable(attribution.label_b);
+  const std::string lead = number ? candidate + ": " : "";
   const Story story(attribution, unit, phase);
   report.headline.push_back(story.Headline());
   report.headline.push_back(story.Culprit());
   if (auto text = story.Speculation(); !text.empty()) report.headline.push_back(std::move(text));
   const auto note = [&](Note::Level level, const char* id, std::string text) {
-    if (!text.empty()) report.notes.push_back({level, id, std::move(text)});
+    if (!text.empty()) report.notes.push_back({level, id, lead + text});
   };
   note(Note::Level::kWarning, "not_valid_for_untraced_delta", story.Invalidity());
-  note(Note::Level::kInfo, "tracing_cost", story.TracingCost());
-  note(Note::Level::kNotice, "summed_would_blame", story.SummedWouldBlame());
-  for (std::string& advice : story.Advice()) report.advice.push_back(std::move(advice));
-
-  report.tables.push_back(TracedTable(attribution, unit, kernels));
-  if (attribution.untraced) report.tables.push_back(ScaledTable(attribution, unit));
-  if (number == 0) return;
-  // A second candidate's tables are told apart by its label.
-  const std::size_t added = attribution.untraced ? 2 : 1;
-  for (std::size_t i = report.tables.size() - added; i < report.tables.size(); ++i) {
-    report.tables[i].id += fmt::format("_{}", number + 1);
-    report.tables[i].title += ", " + base::Printable(attribution.label_b);
+  if (auto text = story.TracingCost(); !text.empty()) {
+    report.notes.push_back({Note::Level::kInfo, "tracing_cost", std::move(text)});
   }
+  note(Note::Level::kNotice, "summed_would_blame", story.SummedWouldBlame());
+  for (const std::string& advice : story.Advice()) report.advice.push_back(lead + advice);
+
+  const auto add = [&](Table table) {
+    if (number) {
+      table.title =
+          fmt::format("{} → {}: {}", base::Printable(attribution.label_a), candidate, table.title);
+      if (*number > 0) table.id += fmt::format("_{}", *number + 1);
+    }
+    report.tables.push_back(std::move(table));
+  };
+  add(TracedTable(attribution, unit, kernels));
+  if (attribution.untraced) add(ScaledTable(attribution, unit));
 }
 
 }  // namespace
@@ -213,11 +253,14 @@ Report CompareReport(std::span<const Variant> variants, std::span<const Attribut
   const CostUnit unit = CostUnit::Of(phase);
   Report report{.kind = "compare", .title = "", .incomplete = incomplete};
   for (const Variant& variant : variants) {
-    report.title += (report.title.empty() ? "" : " → ") + base::Printable(variant.label);
+    const std::size_t at = report.title.empty() ? 0 : &variant == &variants[1] ? 1 : 2;
+    constexpr const char* kBetween[] = {"", " → ", ", "};  // "f16 → q4, nofa"
+    report.title += kBetween[at] + base::Printable(variant.label);
     AddProof(variant.analysis.proof, base::Printable(variant.label), report.proof);
   }
   for (std::size_t i = 0; i < attributions.size(); ++i) {
-    AddPair(attributions[i], unit, phase, kernels, i, report);
+    const auto number = attributions.size() > 1 ? std::optional(i) : std::nullopt;
+    AddPair(attributions[i], unit, phase, kernels, number, report);
   }
   for (const Variant& variant : variants) {
     for (const std::string& warning : variant.warnings) {

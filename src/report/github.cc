@@ -59,7 +59,7 @@ std::string Folded(const Table& table, bool incomplete, Allowance& allowance) {
     details += detail ? 1 : 0;
   }
   if (details == 0) return "";
-  std::string out = "\n<details><summary>Details: " + base::Grouped(details);
+  std::string out = "\n<details><summary>Details (" + base::Grouped(details) + " rows)";
   if (incomplete) out += std::string(" (") + kIncompleteMark + ")";
   out += "</summary>\n";
   return out + allowance.Keep(lines) + "\n</details>\n";

@@ -18,7 +18,7 @@ constexpr const char* kTraced = R"(### Traced, ms per token
 | \[idle\] | 0.210 | 0.211 | +0.001 | 0.1 % |  |  |  |
 | **total** | **12.753** | **13.676** | **+0.923** | **100.0 %** | **145** | **165** |  |
 
-<details><summary>Details: 1 (INCOMPLETE TRACE: a look, not a claim. Numbers may be missing work.)</summary>
+<details><summary>Details (1 rows) (INCOMPLETE TRACE: a look, not a claim. Numbers may be missing work.)</summary>
 
 | Category | f16 | q4 | Δ | share of Δ | launches a step f16 | launches a step q4 | stands out |
 |:--|--:|--:|--:|--:|--:|--:|:--|

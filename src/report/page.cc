@@ -29,6 +29,21 @@ std::string_view Escape(Ink ink) {
   return "";
 }
 
+// A number and its unit stay on one line: "0.6 %", "341.7 ms".
+bool Glues(std::string_view text, std::size_t space) {
+  if (space == 0 || text[space - 1] < '0' || text[space - 1] > '9') return false;
+  const std::string_view rest = text.substr(space + 1);
+  const std::string_view next = rest.substr(0, rest.find_first_of(" ,.;:)"));
+  return next == "%" || next == "ms" || next == "µs" || next == "ns" || next == "s";
+}
+
+// EndOfWord is the first space of text that a line may break at.
+std::size_t EndOfWord(std::string_view text) {
+  std::size_t end = text.find(' ');
+  while (end != std::string_view::npos && Glues(text, end)) end = text.find(' ', end + 1);
+  return std::min(end, text.size());
+}
+
 }  // namespace
 
 std::string Inert(std::string text) {
@@ -47,7 +62,7 @@ std::vector<std::string> Wrap(std::string_view text, std::size_t width, std::siz
   std::vector<std::string> lines = {""};
   std::size_t used = 0;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = EndOfWord(text);
     std::string word = Inert(std::string(text.substr(0, end)));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;

@@ -11,7 +11,8 @@ namespace culprit::report {
 
 enum class Ink { kPlain, kBold, kFaint, kRed, kYellow, kGreen };
 
-// Wrap breaks text at its spaces into lines of at most width columns; never empty. Words wider than
+// Wrap breaks text at its spaces into lines of at most width columns; never empty. A number and its
+// unit stay together. Words wider than
 // a line stay whole, to be copied, up to longest_word columns, and are shortened to a line beyond.
 std::vector<std::string> Wrap(std::string_view text, std::size_t width, std::size_t longest_word);
 

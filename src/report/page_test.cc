@@ -14,6 +14,11 @@ TEST(Wrap, BreaksAtSpacesOnly) {
   EXPECT_EQ(Wrap("", 7, 0), (Lines{""}));
 }
 
+TEST(Wrap, KeepsANumberWithItsUnit) {
+  EXPECT_EQ(Wrap("took 5 ms (0.6 % apart)", 7, 0), (Lines{"took", "5 ms", "(0.6 %", "apart)"}));
+  EXPECT_EQ(Wrap("3 more", 4, 0), (Lines{"3", "more"}));
+}
+
 TEST(Wrap, KeepsAWordToBeCopiedAndShortensAHugeOne) {
   EXPECT_EQ(Wrap("see /a/long/path here", 8, 20), (Lines{"see", "/a/long/path", "here"}));
   EXPECT_EQ(Wrap("see " + std::string(64 << 10, 'k'), 8, 20), (Lines{"see", "kkkkk…kk"}));

@@ -53,7 +53,7 @@ void AppendProof(const std::vector<Check>& proof, Page& page) {
   page.Line("Completeness", Ink::kBold);
   for (const Check& check : proof) {
     std::string subject = base::Shortened(Inert(check.subject), width);
-    subject.append(width - base::Columns(subject) + 2, ' ');
+    if (width > 0) subject.append(width - base::Columns(subject) + 2, ' ');
     page.Sentence((check.holds ? "  ✓ " : "  ✗ ") + subject, check.holds ? Ink::kGreen : Ink::kRed,
                   check.text);
   }

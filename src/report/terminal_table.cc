@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kMargin = 2;  // in front of every line of a table
 constexpr std::size_t kGap = 2;     // between two columns
 constexpr std::size_t kLeastText = 20;
+constexpr std::size_t kWidestLeastLabel = 40;
 constexpr std::size_t kWidestHeading = 48;
 constexpr std::size_t kWidestHeadingWord = 24;
 
@@ -22,7 +23,7 @@ struct Slot {
   bool text;
   bool label;  // the first text column: indented for details, repeated in every block
 
-  [[nodiscard]] std::size_t least() const { return text ? std::min(width, kLeastText) : width; }
+  std::size_t least;  // what it can be cut to
 };
 using Block = std::vector<Slot>;
 
@@ -50,19 +51,27 @@ std::string TextOf(const Row& row, const Slot& slot) {
   return slot.text ? Inert(text) : text;
 }
 
+// LeastWidth: a label tells the rows apart, so it keeps two fifths of the page.
+std::size_t LeastWidth(const Slot& slot, std::size_t page) {
+  if (!slot.text) return slot.width;
+  const std::size_t label = std::clamp(page * 2 / 5, kLeastText, kWidestLeastLabel);
+  return std::min(slot.width, slot.label ? label : kLeastText);
+}
+
 // Slots measures every column by its widest cell and its heading.
-Block Slots(const Table& table) {
+Block Slots(const Table& table, std::size_t page) {
   Block slots;
   bool labelled = false;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     const Column& column = table.columns[i];
     const bool text = column.kind == Column::Kind::kText;
-    Slot slot = {i, HeadingWidth(column), text, text && !labelled};
+    Slot slot = {i, HeadingWidth(column), text, text && !labelled, 0};
     labelled = labelled || text;
     for (const Row& row : table.rows) {
       CULPRIT_CHECK(row.cells.size() == table.columns.size());
       slot.width = std::max(slot.width, Indent(row, slot) + base::Columns(TextOf(row, slot)));
     }
+    slot.least = LeastWidth(slot, page);
     slots.push_back(slot);
   }
   return slots;
@@ -75,7 +84,7 @@ std::size_t Sum(const Block& block, Width width) {
   return sum;
 }
 std::size_t Least(const Block& block) {
-  return Sum(block, [](const Slot& slot) { return slot.least(); });
+  return Sum(block, [](const Slot& slot) { return slot.least; });
 }
 std::size_t Width(const Block& block) {
   return Sum(block, [](const Slot& slot) { return slot.width; });
@@ -85,14 +94,14 @@ std::size_t Width(const Block& block) {
 void CutText(Block& block, std::size_t width) {
   const auto capped = [&](std::size_t cap) {
     return Sum(block, [&](const Slot& slot) {
-      return slot.text ? std::min(slot.width, cap) : slot.width;
+      return slot.text ? std::min(slot.width, std::max(cap, slot.least)) : slot.width;
     });
   };
   if (Width(block) <= width) return;
   std::size_t cap = std::max(width, kLeastText);
   while (cap > kLeastText && capped(cap) > width) --cap;
   for (Slot& slot : block) {
-    if (slot.text) slot.width = std::min(slot.width, cap);
+    if (slot.text) slot.width = std::min(slot.width, std::max(cap, slot.least));
   }
 }
 
@@ -105,7 +114,7 @@ std::vector<Block> Blocks(const Block& slots, std::size_t width) {
     blocks = {front};
     for (const Slot& slot : slots) {
       if (slot.label) continue;
-      const bool fits = Least(blocks.back()) + kGap + slot.least() <= width;
+      const bool fits = Least(blocks.back()) + kGap + slot.least <= width;
       if (!fits && blocks.back().size() > front.size()) blocks.push_back(front);
       blocks.back().push_back(slot);
     }
@@ -163,12 +172,19 @@ void AppendRow(const Row& row, const Block& block, Page& page) {
   page.Line(std::move(line), InkOf(row));
 }
 
-void AppendBlock(const Table& table, const Block& block, Page& page) {
+// A block repeats the rows that have something to say in its columns.
+bool SaysSomething(const Row& row, const Block& block) {
+  return std::ranges::any_of(
+      block, [&](const Slot& slot) { return !slot.label && !row.cells[slot.column].text.empty(); });
+}
+
+void AppendBlock(const Table& table, const Block& block, bool first, Page& page) {
   AppendHeadings(table, block, page);
   AppendRule(block, page);
   if (table.rows.empty()) page.Line("  (no rows)", Ink::kFaint);
   const Row* above = nullptr;
   for (const Row& row : table.rows) {
+    if (!first && !SaysSomething(row, block)) continue;
     const bool total = row.emphasis == Emphasis::kTotal;
     if (total && above != nullptr && above->emphasis != Emphasis::kTotal) AppendRule(block, page);
     AppendRow(row, block, page);
@@ -179,7 +195,7 @@ void AppendBlock(const Table& table, const Block& block, Page& page) {
 }  // namespace
 
 void AppendTable(const Table& table, Page& page) {
-  const Block slots = Slots(table);
+  const Block slots = Slots(table, page.width());
   if (slots.empty()) return;
   bool first = true;
   for (const Block& block : Blocks(slots, page.width() - kMargin)) {
@@ -187,8 +203,8 @@ void AppendTable(const Table& table, Page& page) {
       page.Gap();
       page.Line("  more columns of the same rows:", Ink::kFaint);
     }
+    AppendBlock(table, block, first, page);
     first = false;
-    AppendBlock(table, block, page);
   }
 }
 

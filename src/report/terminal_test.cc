@@ -48,7 +48,6 @@ missing work.
   KV dequantise                        0         20  yes
     dequantize_block…, long)                     20  only q4
   flash attention                     10         10
-  [idle]
   ──────────────────────────────────────────────────────────
   total                              145        165
   A share is signed; all of them sum to 100 %.
@@ -87,15 +86,22 @@ Completeness
 
 Traced, ms per token
 INCOMPLETE TRACE: a look, not a claim. Numbers may be missing work.
-                                                               share  launches a   launches  stands
-  Category                              f16      q4       Δ     of Δ    step f16  a step q4  out
+                                                                        share  launches a   launches
+  Category                                       f16      q4       Δ     of Δ    step f16  a step q4
   ──────────────────────────────────────────────────────────────────────────────────────────────────
-  KV dequantise                       0.000   0.339  +0.339   36.7 %           0         20  yes
-    dequantize_block_q4_…lf*, long)           0.339  +0.339                              20  only q4
-  flash attention                     1.400   1.383  -0.017   -1.8 %          10         10
-  [idle]                              0.210   0.211  +0.001    0.1 %
+  KV dequantise                                0.000   0.339  +0.339   36.7 %           0         20
+    dequantize_block_q4_0<__ha…_half*, long)           0.339  +0.339                              20
+  flash attention                              1.400   1.383  -0.017   -1.8 %          10         10
+  [idle]                                       0.210   0.211  +0.001    0.1 %
   ──────────────────────────────────────────────────────────────────────────────────────────────────
-  total                              12.753  13.676  +0.923  100.0 %         145        165
+  total                                       12.753  13.676  +0.923  100.0 %         145        165
+
+  more columns of the same rows:
+                                                                             stands
+  Category                                                                   out
+  ──────────────────────────────────────────────────────────────────────────────────
+  KV dequantise                                                              yes
+    dequantize_block_q4_0<__half, (ggml_type)2>(void const*, __half*, long)  only q4
   A share is signed; all of them sum to 100 %.
 
 Scaled to untraced time, for presentation only
@@ -153,7 +159,6 @@ KV dequantise is the largest part of it: +0.339 ms, 36.7 %.
 ␛[1m  KV dequantise                        0         20  yes␛[0m
 ␛[2m    dequantize_block…, long)                     20  only q4␛[0m
   flash attention                     10         10
-␛[2m  [idle]␛[0m
 ␛[2m  ──────────────────────────────────────────────────────────␛[0m
 ␛[1m  total                              145        165␛[0m
   ␛[2mA share is signed; all of them sum to 100 %.␛[0m
@@ -202,7 +207,7 @@ TEST(Terminal, GoesOnInASecondBlockWhereTheNumbersDoNotFit) {
   EXPECT_EQ(WriteTerminal(SmallReport(), {60, false}), kAt60);
 }
 
-TEST(Terminal, ShortensNamesWhereTheNumbersFit) {
+TEST(Terminal, KeepsFortyColumnsOfANameBeforeItGoesOnInASecondBlock) {
   EXPECT_EQ(WriteTerminal(SmallReport(), {100, false}), kAt100);
 }
 

@@ -60,7 +60,7 @@ Table CategoryTable(const analysis::Analysis& whole) {
   return table;
 }
 
-Table LaneTable(const trace::Trace& trace) {
+Table LaneTable(const analysis::TraceSummary& trace) {
   using enum Column::Kind;
   Table table{"lanes",
               "Where work ran",
@@ -71,25 +71,17 @@ Table LaneTable(const trace::Trace& trace) {
                {"summed_ms", "summed ms"}},
               {},
               {}};
-  std::vector<std::int64_t> dispatches(trace.lanes.size(), 0);
-  std::vector<Nanos> summed(trace.lanes.size());
-  for (std::size_t i = 0; i < trace.size(); ++i) {
-    ++dispatches[trace.lane[i].index()];
-    summed[trace.lane[i].index()] += trace.end[i] - trace.start[i];
-  }
   const auto number = [](const std::optional<std::int64_t>& value) {
     return value ? Cell{fmt::format("{}", *value), *value} : Cell{};
   };
-  for (std::size_t i = 0; i < trace.lanes.size(); ++i) {
-    if (dispatches[i] == 0) continue;
-    const auto& lane = trace.lanes[i];
-    const std::string device = base::Printable(trace.devices[lane.device.index()].name);
+  for (const auto& lane : trace.lanes) {
+    const std::string device = base::Printable(lane.device);
     Row row;
     row.cells = {{device, device},
                  number(lane.queue),
                  number(lane.stream),
-                 Count(dispatches[i]),
-                 {base::Millis(summed[i]), static_cast<double>(summed[i].count()) / 1e6}};
+                 Count(lane.dispatches),
+                 {base::Millis(lane.summed), static_cast<double>(lane.summed.count()) / 1e6}};
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -97,19 +89,16 @@ Table LaneTable(const trace::Trace& trace) {
 
 }  // namespace
 
-Report TraceInfoReport(const trace::Trace& trace, const analysis::Analysis& whole) {
+Report TraceInfoReport(const analysis::TraceSummary& trace, const analysis::Analysis& whole) {
   Report report{.kind = "trace-info", .title = base::Printable(trace.path)};
   report.headline.push_back(fmt::format(
       "{}: {} dispatches of {} kernels in {}, busy for {}.", base::Printable(trace.format),
-      base::Grouped(static_cast<std::int64_t>(trace.size())), trace.kernels.size(),
+      base::Grouped(trace.dispatches), base::Grouped(trace.kernels),
       base::Seconds(whole.rollup.wall), base::Seconds(whole.rollup.exclusive())));
   report.headline.push_back(fmt::format("Stamps are nanoseconds of {}.", base::Name(trace.clock)));
   report.tables.push_back(CategoryTable(whole));
   report.tables.push_back(LaneTable(trace));
-  AddAnalysisNotes(whole, "", report.notes);
-  std::erase_if(report.notes, [](const Note& note) {
-    return note.id == "window" || note.id == "launch_bound";  // about requests, not about files
-  });
+  AddFileNotes(whole, report.notes);
   SortNotes(report.notes);
   return report;
 }

@@ -39,11 +39,22 @@ class Runner(unittest.TestCase):
         path = self.write("x.test", "$ printf one\n--- stdout\none\n")
         self.assertEqual(self.run_it(path).returncode, 1)
 
+    def test_commands_run_in_one_shell_until_one_fails(self):
+        path = self.write("x.test", "$ a=1\n$ echo $a\n$ (exit 3)\n$ culprit\n")
+        self.run_it(path, "--update")
+        self.assertTrue(path.read_text().endswith("$ culprit\n--- stdout\n1\n--- exit 3\n"))
+
     def test_update_rewrites_and_keeps_the_elision(self):
         path = self.write("x.test", "# Why.\n$ culprit\n--- stdout\n1\n...\n--- exit 1\n")
         self.assertEqual(self.run_it(path, "--update").returncode, 0)
         self.assertEqual(path.read_text(), "# Why.\n$ culprit\n--- stdout\none\n...\n")
         self.assertEqual(self.run_it(path).returncode, 0)
+
+    def test_update_finds_the_lines_between_elisions_again(self):
+        path = self.write("x.test", "$ seq 10 29\n--- stdout\n10\n...\n15\n16\n+\n...\n0\n")
+        self.run_it(path, "--update")
+        self.assertEqual(path.read_text(),
+                         "$ seq 10 29\n--- stdout\n10\n...\n15\n16\n17\n...\n29\n")
 
     def test_only_culprit_in_console_blocks_of_a_document_is_run(self):
         path = self.write("x.md", "$ culprit\n```console\n$ false\n$ culprit x\none\n...\n```\n")
