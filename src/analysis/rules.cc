@@ -18,8 +18,8 @@ constexpr std::size_t kMaxMatched = 16384;
 bool Holds(const Comparison& test, double count, std::optional<std::int64_t> vocab) {
   double value = static_cast<double>(test.value);
   if (test.vocab_divisor > 0) {
-    if (!vocab) return false;
-    value = static_cast<double>((*vocab + test.vocab_divisor - 1) / test.vocab_divisor);
+    if (!vocab || *vocab < 1) return false;
+    value = static_cast<double>((*vocab - 1) / test.vocab_divisor + 1);
   }
   switch (test.op) {
     case Comparison::Op::kEqual:
