@@ -36,7 +36,8 @@ struct Costs {
 };
 
 // LaunchSplit divides a row's change into more launches and slower launches, like StepSplit. A
-// kernel that exists on one side only is all "more launches".
+// kernel that exists on one side only is all "more launches". A category's is the sum of its
+// kernels'.
 struct LaunchSplit {
   base::PerToken more_launches, slower_launches;
 };

@@ -30,7 +30,7 @@ struct Work {
   trace::Dim3 grid = {};  // in blocks; {} is unknown
   int times = 1;
   // The stream rests so long before each launch. Negative: each is launched so much too early and
-  // waits for the one before it.
+  // waits for the one before it, which starts no later.
   Nanos gap = {};
   std::int64_t stream = 1;
   std::int64_t device = 0;
