@@ -32,7 +32,8 @@ std::string FromTo(const std::string& a, const std::string& b) {
 
 std::string LaunchesText(const DeltaRow& row) {
   const auto text = [](const analysis::Costs& costs) {
-    return costs.launches == 0 ? "" : base::Plain(costs.launches_per_step);
+    if (costs.launches == 0 || !costs.launches_per_step) return std::string();
+    return base::Plain(*costs.launches_per_step);
   };
   return FromTo(text(row.a), text(row.b));
 }
@@ -130,8 +131,9 @@ Row TracedRow(const DeltaRow& row, const Attribution& attribution, const CostUni
   const bool idle = row.kind == RowKind::kIdle;
   cells.push_back(idle ? Absent() : Cell{"", row.a.launches});
   cells.push_back(idle ? Absent() : Cell{"", row.b.launches});
-  cells.push_back(idle ? Absent() : Cell{"", row.a.launches_per_step});
-  cells.push_back(idle ? Absent() : Cell{"", row.b.launches_per_step});
+  for (const auto& per_step : {row.a.launches_per_step, row.b.launches_per_step}) {
+    cells.push_back(idle || !per_step ? Absent() : Cell{"", *per_step});
+  }
   cells.push_back(MaybeMicros(row.a.per_launch));
   cells.push_back(MaybeMicros(row.b.per_launch));
   cells.push_back(idle ? Absent() : Cost(row.a.summed, unit));
