@@ -121,8 +121,16 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
 }
 
 void TraceBuilder::AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns) {
+  end_ns = std::max(start_ns, end_ns);
+  std::int64_t summed_ns = 0;
+  if (start_ns < -kFurthestStamp || end_ns > kFurthestStamp ||
+      __builtin_add_overflow(host_summed_ns_, end_ns - start_ns, &summed_ns)) {
+    ++absurd_stamps_;
+    return;
+  }
+  host_summed_ns_ = summed_ns;
   trace_.host_calls.push_back({trace_.strings.Intern(name), TraceTime(base::Nanos(start_ns)),
-                               TraceTime(base::Nanos(std::max(start_ns, end_ns)))});
+                               TraceTime(base::Nanos(end_ns))});
 }
 
 void TraceBuilder::SortByStart() {

@@ -44,6 +44,8 @@ class TraceBuilder {
   // DropRepeats makes Finish leave out records that equal another in every column. For readers that
   // saw a dispatch id twice.
   void DropRepeats() { drop_repeats_ = true; }
+  // AddHostCall takes a call that ends before it starts as one that took no time, and leaves out
+  // what AddDispatch would for its stamps; 0 is a stamp here.
   void AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns);
 
   base::Diagnostics& diagnostics() { return trace_.diagnostics; }
@@ -70,7 +72,8 @@ class TraceBuilder {
   bool drop_repeats_ = false;
   std::int64_t zero_stamps_ = 0;
   std::int64_t absurd_stamps_ = 0;
-  std::int64_t summed_ns_ = 0;  // all durations so far
+  std::int64_t summed_ns_ = 0;       // all durations so far
+  std::int64_t host_summed_ns_ = 0;  // those of host calls
   std::int64_t swapped_ = 0;
   // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
   std::int64_t ids_ = 0, id_min_ = 0, id_max_ = 0;
