@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/ownership.h"
 #include "analysis/synthetic_trace.h"
 
 namespace culprit::analysis {
@@ -53,6 +54,38 @@ TEST(Analyze, GivesEachDeviceItsOwnIdleTime) {
   EXPECT_EQ(devices, "left 10000 busy, 0 idle; right 2500 busy, 7500 idle; ");
   EXPECT_EQ(analysis->rollup.idle, 0us) << "some device works all the time";
   EXPECT_EQ(analysis->rollup.exclusive(), 10ms) << "what both do at once is shared";
+}
+
+// On each device busy + idle is the window, and idle is what ownership finds on it alone.
+TEST(Analyze, AgreesWithTheOwnershipOfEachDeviceAlone) {
+  std::mt19937 random(20261203);
+  const auto pick = [&](int low, int high) {
+    return std::uniform_int_distribution<int>(low, high)(random);
+  };
+  for (int round = 0; round < 100; ++round) {
+    Works all;
+    for (int i = pick(1, 30); i > 0; --i) {
+      all.push_back(
+          {"k", Nanos(pick(1, 90)), {}, pick(1, 3), Nanos(pick(-40, 60)), pick(1, 3), pick(0, 2)});
+    }
+    Recording together;
+    together.Run(all);
+    const auto analysis = Analyze(together.Finish(), {.whole_trace = true}, ShippedRules());
+    ASSERT_TRUE(analysis);
+    for (const DeviceTime& device : analysis->devices) {
+      Recording alone;
+      Works own;
+      std::copy_if(all.begin(), all.end(), std::back_inserter(own), [&](const Work& work) {
+        return "device " + std::to_string(work.device) == device.name;
+      });
+      alone.Run(own);
+      const auto trace = alone.Finish();
+      Window window{.begin = analysis->found.window.begin, .end = analysis->found.window.end};
+      SetDispatchRange(trace, window);
+      EXPECT_EQ(device.idle, Own(trace, window).idle) << device.name << ", round " << round;
+      EXPECT_EQ(device.busy + device.idle, window.length());
+    }
+  }
 }
 
 TEST(Analyze, SaysWhatSummingDurationsWouldBlame) {
