@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "base/string_pool.h"
 #include "base/units.h"
+#include "trace/geometry.h"
 
 namespace culprit::trace {
 
@@ -32,22 +33,6 @@ enum class WorkKind : std::uint8_t { kKernel, kCopy, kFill, kGraph };
 struct Kernel {
   base::StringId name;
   WorkKind kind = WorkKind::kKernel;
-};
-
-// Dim3 counts in x, y and z.
-struct Dim3 {
-  std::uint32_t x = 0, y = 0, z = 0;
-  auto operator<=>(const Dim3&) const = default;
-};
-
-// Geometry is the launch shape: blocks (workgroups) in the grid and threads (work-items) in a
-// block. A format that counts its grid in work-items is converted by its reader. Unknown is
-// a default Geometry, whose block.x is 0.
-struct Geometry {
-  Dim3 grid;
-  Dim3 block;
-  [[nodiscard]] bool known() const { return block.x > 0; }
-  auto operator<=>(const Geometry&) const = default;
 };
 
 // Device is one GPU as the trace names it.

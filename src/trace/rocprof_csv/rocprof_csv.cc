@@ -51,10 +51,6 @@ std::string_view AgentNumber(std::string_view text) {
   return text;
 }
 
-std::uint32_t Blocks(std::uint32_t work_items, std::uint32_t block) {
-  return work_items / block + (work_items % block != 0 ? 1 : 0);
-}
-
 // IsCut tells whether a tool cut the name at some length: it ends in an ellipsis, or opens more
 // brackets than it closes. An operator's own brackets prove nothing, nor does a comparison inside
 // the template arguments of a name that is complete.
@@ -200,10 +196,10 @@ bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) co
     if (!Parse(row, kGrid[i], grid[i]) || !Parse(row, kBlock[i], block[i])) return false;
   }
   if (!grid[0] || !block[0]) return true;
-  const Dim3 b{*block[0], block[1].value_or(1), block[2].value_or(1)};
-  if (b.x == 0 || b.y == 0 || b.z == 0) return true;
-  const Dim3 g{*grid[0], grid[1].value_or(1), grid[2].value_or(1)};
-  geometry = {{Blocks(g.x, b.x), Blocks(g.y, b.y), Blocks(g.z, b.z)}, b};
+  const auto sizes = [](const auto& parsed) {
+    return Sizes{*parsed[0], parsed[1].value_or(1), parsed[2].value_or(1)};
+  };
+  geometry = GridInBlocks(MakeGeometry(sizes(grid), sizes(block)));
   return true;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "trace/demangle.h"
@@ -30,20 +29,11 @@ bool HasStamps(const Record& record) {
   return plausible(record[kStart]) && plausible(record[kEnd]);
 }
 
-// ToGeometry turns a grid in work-items into one in workgroups; a last workgroup may be partial.
-// Sizes that no launch can have make the geometry unknown.
 Geometry ToGeometry(const Record& record) {
-  std::array<std::uint32_t, 3> blocks = {};
-  std::array<std::uint32_t, 3> threads = {};
-  for (std::size_t i = 0; i < 3; ++i) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    const std::int64_t grid = record[kGridX + i].value_or(0);
-    const std::int64_t block = record[kBlockX + i].value_or(0);
-    if (block < 1 || block > kMost || grid < 1 || grid > kMost) return {};
-    blocks[i] = static_cast<std::uint32_t>((grid + block - 1) / block);
-    threads[i] = static_cast<std::uint32_t>(block);
-  }
-  return {{blocks[0], blocks[1], blocks[2]}, {threads[0], threads[1], threads[2]}};
+  const auto sizes = [&](Field x) {
+    return Sizes{record[x].value_or(0), record[x + 1].value_or(0), record[x + 2].value_or(0)};
+  };
+  return GridInBlocks(MakeGeometry(sizes(kGridX), sizes(kBlockX)));
 }
 
 }  // namespace
