@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -88,13 +87,7 @@ void TraceBuilder::Reserve(std::size_t dispatches) {
 }
 
 void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel,
-                               GeometryId geometry, LaneId lane,
-                               std::optional<std::int64_t> dispatch_id) {
-  if (dispatch_id) {
-    id_min_ = ids_ == 0 ? *dispatch_id : std::min(id_min_, *dispatch_id);
-    id_max_ = ids_ == 0 ? *dispatch_id : std::max(id_max_, *dispatch_id);
-    ++ids_;
-  }
+                               GeometryId geometry, LaneId lane) {
   if (start_ns == 0 || end_ns == 0) {
     ++zero_stamps_;
     return;
@@ -176,16 +169,6 @@ void TraceBuilder::RemoveRepeats() {
   trace_.lane.resize(kept);
 }
 
-void TraceBuilder::CheckDispatchIds() {
-  if (ids_ == 0) return;
-  const std::uint64_t span =
-      static_cast<std::uint64_t>(id_max_) - static_cast<std::uint64_t>(id_min_);
-  const auto expected = static_cast<std::int64_t>(
-      std::min(span, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() - 1)) + 1);
-  trace_.diagnostics.Add(Finding::kMissingDispatchIds, expected - ids_,
-                         fmt::format("ids {} to {}, {} records", id_min_, id_max_, ids_));
-}
-
 void TraceBuilder::CheckLanes() {
   std::vector<TraceTime> frontier(trace_.lanes.size(), TraceTime::min());
   std::vector<char> used(trace_.devices.size(), 0);
@@ -220,7 +203,6 @@ base::Result<Trace> TraceBuilder::Finish() && {
   trace_.diagnostics.Add(Finding::kZeroStamps, zero_stamps_);
   trace_.diagnostics.Add(Finding::kMalformedRow, absurd_stamps_, "a stamp that no clock shows");
   trace_.diagnostics.Add(Finding::kEndBeforeStart, swapped_);
-  CheckDispatchIds();
   SortByStart();
   if (drop_repeats_) RemoveRepeats();
   CheckLanes();

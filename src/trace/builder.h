@@ -37,10 +37,9 @@ class TraceBuilder {
   void Reserve(std::size_t dispatches);
   // AddDispatch swaps a start after its end and leaves out a record without stamps (0) or with
   // stamps that no clock shows (beyond 2^61 ns, 73 years; or all durations together would not fit
-  // in 64 bits), counting each. dispatch_id, where the file has one, feeds the check for missing
-  // ids; pass nullopt where ids mean nothing.
+  // in 64 bits), counting each.
   void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
-                   LaneId lane, std::optional<std::int64_t> dispatch_id = std::nullopt);
+                   LaneId lane);
   // DropRepeats makes Finish leave out records that equal another in every column. For readers that
   // saw a dispatch id twice.
   void DropRepeats() { drop_repeats_ = true; }
@@ -49,7 +48,7 @@ class TraceBuilder {
   base::Diagnostics& diagnostics() { return trace_.diagnostics; }
   Trace& trace() { return trace_; }
 
-  // Finish sorts by start, counts overlaps, gaps in ids and devices, and hands the trace over.
+  // Finish sorts by start, counts overlaps and devices, and hands the trace over.
   // Fails with kDamagedTrace when every stamp was 0 and with kNotATrace when there is no dispatch.
   base::Result<Trace> Finish() &&;
 
@@ -57,7 +56,6 @@ class TraceBuilder {
   using LaneKey = std::tuple<DeviceId, std::optional<std::int64_t>, std::optional<std::int64_t>,
                              std::optional<std::int64_t>>;
 
-  void CheckDispatchIds();
   void SortByStart();
   void RemoveRepeats();
   void CheckLanes();
@@ -72,8 +70,6 @@ class TraceBuilder {
   std::int64_t absurd_stamps_ = 0;
   std::int64_t summed_ns_ = 0;  // all durations so far
   std::int64_t swapped_ = 0;
-  // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
-  std::int64_t ids_ = 0, id_min_ = 0, id_max_ = 0;
 };
 
 }  // namespace culprit::trace

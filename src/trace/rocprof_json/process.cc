@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "trace/demangle.h"
+#include "trace/dispatch_ids.h"
 
 namespace culprit::trace::rocprof_json {
 namespace {
@@ -140,27 +141,10 @@ std::vector<std::optional<LaneId>> Process::AddLanes(TraceBuilder& builder) cons
 // DropDuplicates leaves the first dispatch of each id (replay mode repeats them) and counts ids
 // that are missing between the smallest and the largest.
 void Process::DropDuplicates(TraceBuilder& builder) {
-  std::vector<std::int64_t> ids;
-  for (const Work& work : dispatches_) {
-    if (work.dispatch >= 0) ids.push_back(work.dispatch);
-  }
-  if (ids.empty()) return;
-  std::sort(ids.begin(), ids.end());
-  const auto unique_end = std::unique(ids.begin(), ids.end());
-  const auto unique = static_cast<std::int64_t>(unique_end - ids.begin());
-  const std::int64_t first = ids.front();
-  const std::int64_t last = *(unique_end - 1);
-  builder.diagnostics().Add(Finding::kMissingDispatchIds, last - first - (unique - 1),
-                            fmt::format("ids {} to {}, {} records", first, last, unique));
-  if (unique_end == ids.end()) return;
-  ids.erase(unique_end, ids.end());
-  std::vector<char> seen(ids.size(), 0);
-  const auto repeated = [&](const Work& work) {
-    if (work.dispatch < 0) return false;
-    const auto at = std::lower_bound(ids.begin(), ids.end(), work.dispatch) - ids.begin();
-    return std::exchange(seen[static_cast<std::size_t>(at)], 1) != 0;
-  };
-  const auto dropped = std::erase_if(dispatches_, repeated);
+  DispatchIds ids;
+  const auto dropped = std::erase_if(
+      dispatches_, [&](const Work& work) { return work.dispatch >= 0 && !ids.Add(work.dispatch); });
+  builder.diagnostics().Add(Finding::kMissingDispatchIds, ids.missing());
   builder.diagnostics().Add(Finding::kDuplicateDispatches, static_cast<std::int64_t>(dropped));
 }
 
