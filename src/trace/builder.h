@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/result.h"
 #include "trace/trace.h"
@@ -55,14 +56,17 @@ class TraceBuilder {
  private:
   using LaneKey = std::tuple<DeviceId, std::optional<std::int64_t>, std::optional<std::int64_t>,
                              std::optional<std::int64_t>>;
+  struct GeometryHash {
+    std::size_t operator()(const Geometry& geometry) const;
+  };
 
   void SortByStart();
   void RemoveRepeats();
   void CheckLanes();
 
   Trace trace_;
-  std::unordered_map<std::string, KernelId> kernel_ids_;
-  std::unordered_map<std::uint64_t, std::vector<GeometryId>> geometry_ids_;
+  std::map<std::pair<base::StringId, WorkKind>, KernelId> kernel_ids_;
+  std::unordered_map<Geometry, GeometryId, GeometryHash> geometry_ids_;
   std::unordered_map<std::int64_t, DeviceId> device_ids_;
   std::map<LaneKey, LaneId> lane_ids_;
   bool drop_repeats_ = false;

@@ -23,15 +23,6 @@ using base::Fail;
 using base::Finding;
 using base::Result;
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
-};
-template <typename Value>
-using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
-
 // ParseNumber fills value from a field. An empty field leaves it empty; anything but a
 // non-negative number that T holds fails.
 template <typename T>
@@ -112,9 +103,8 @@ class RowReader {
   Columns columns_;
   const ReadOptions& options_;
   TraceBuilder builder_;
-  TextMap<KernelId> kernels_;
   // By guid or pid, and by the header they stand under: files may have been joined.
-  TextMap<Process> processes_;
+  std::unordered_map<std::string, Process> processes_;
   std::int64_t headers_ = 1;
   std::string process_key_;
   Process* process_ = nullptr;  // that of process_key_ under the current header
@@ -213,8 +203,7 @@ KernelId RowReader::KernelNamed(const Field& name) {
     }
     text = scratch_;
   }
-  if (const auto it = kernels_.find(text); it != kernels_.end()) return it->second;
-  return kernels_.emplace(text, builder_.AddKernel(text)).first->second;
+  return builder_.AddKernel(text);
 }
 
 Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {

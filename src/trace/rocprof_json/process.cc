@@ -150,6 +150,7 @@ void Process::DropDuplicates(TraceBuilder& builder) {
 
 void Process::MoveDispatches(TraceBuilder& builder,
                              const std::vector<std::optional<LaneId>>& lanes) {
+  const auto nameless = [](std::int64_t kernel) { return fmt::format("kernel {}", kernel); };
   struct Named {
     KernelId kernel;
     bool known;
@@ -157,15 +158,15 @@ void Process::MoveDispatches(TraceBuilder& builder,
   std::unordered_map<std::int64_t, Named> kernels;
   for (const Work& work : dispatches_) {
     if (!lanes[work.place]) continue;
-    const std::string nameless = fmt::format("kernel {}", work.code);
     auto it = kernels.find(work.code);
     if (it == kernels.end()) {
       const auto name = kernels_.find(work.code);
       const bool known = name != kernels_.end();
-      const KernelId kernel = builder.AddKernel(known ? name->second : nameless);
+      const KernelId kernel = builder.AddKernel(known ? name->second : nameless(work.code));
       it = kernels.try_emplace(work.code, Named{kernel, known}).first;
     }
-    if (!it->second.known) builder.diagnostics().Add(Finding::kUnknownKernel, 1, nameless);
+    if (!it->second.known)
+      builder.diagnostics().Add(Finding::kUnknownKernel, 1, nameless(work.code));
     builder.AddDispatch(work.start, work.end, it->second.kernel, work.geometry, *lanes[work.place]);
   }
 }
