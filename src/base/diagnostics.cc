@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/check.h"
 
@@ -107,7 +108,9 @@ std::string_view Name(Severity severity) {
 void Diagnostics::Add(Finding finding, std::int64_t count, std::string_view example) {
   if (count <= 0) return;
   auto [it, fresh] = entries_.try_emplace(finding, Entry{finding, 0, std::string(example)});
-  it->second.count += count;
+  if (__builtin_add_overflow(it->second.count, count, &it->second.count)) {
+    it->second.count = std::numeric_limits<std::int64_t>::max();
+  }
   if (it->second.example.empty()) it->second.example = example;
 }
 

@@ -72,6 +72,7 @@ class Diagnostics {
     bool operator==(const Entry&) const = default;
   };
 
+  // Add ignores counts that are not positive, and stops at the largest integer.
   void Add(Finding finding, std::int64_t count = 1, std::string_view example = {});
   void Merge(const Diagnostics& other);
   [[nodiscard]] std::int64_t count(Finding finding) const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <set>
 
 namespace culprit::base {
@@ -38,6 +39,13 @@ TEST(Diagnostics, IgnoreCountsThatAreNotPositive) {
   diagnostics.Add(Finding::kMalformedRow, 0, "nothing");
   diagnostics.Add(Finding::kMalformedRow, -3, "less");
   EXPECT_THAT(diagnostics.entries(), IsEmpty());
+}
+
+TEST(Diagnostics, StopCountingAtTheLargestInteger) {
+  constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+  Diagnostics diagnostics;
+  for (int i = 0; i < 2; ++i) diagnostics.Add(Finding::kMissingDispatchIds, kMax - 1);
+  EXPECT_EQ(diagnostics.count(Finding::kMissingDispatchIds), kMax);
 }
 
 TEST(Diagnostics, MergeAddsCountsAndKeepsTheFirstExample) {
