@@ -43,7 +43,8 @@ struct Device {
 
 // Lane is a place where work runs in order: a stream, or a hardware queue where the file knows no
 // streams. Dispatches of one lane that overlap are waiting for each other. Streams and queues are
-// numbered by each process for itself; process is set where a file holds several.
+// numbered by each process for itself; process is a pid where the file has
+// one, else any number that tells them apart.
 struct Lane {
   DeviceId device;
   std::optional<std::int64_t> queue;

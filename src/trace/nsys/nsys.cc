@@ -67,7 +67,6 @@ class ExportReader {
   template <typename NameOf>
   std::int64_t ReadWork(std::string_view table, WorkKind kind, NameOf name_of);
   void ReadCalls(std::string_view table);
-  void FinishProcesses();
 
   template <typename Visit>
   void ForEachRow(std::string_view table, const std::string& columns, Visit visit);
@@ -182,14 +181,6 @@ void ExportReader::ReadCalls(std::string_view table) {
   });
 }
 
-void ExportReader::FinishProcesses() {
-  if (processes_.size() > 1) {
-    diagnostics().Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
-  } else {
-    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
-  }
-}
-
 Result<Trace> ExportReader::Read() && {
   ReadNames();
   ReadDevices();
@@ -216,7 +207,9 @@ Result<Trace> ExportReader::Read() && {
   diagnostics().Add(Finding::kGraphWithoutNodes, graphs);
   ReadCalls(kRuntime);
   ReadCalls(kDriver);
-  FinishProcesses();
+  if (processes_.size() > 1) {
+    diagnostics().Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
+  }
   return std::move(builder_).Finish();
 }
 

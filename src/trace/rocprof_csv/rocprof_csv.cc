@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -219,18 +218,11 @@ Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> 
 
 Result<Trace> RowReader::Finish() && {
   auto& diagnostics = builder_.diagnostics();
-  std::int64_t missing = 0;
   for (const auto& [key, process] : processes_) {
-    const std::int64_t more = process.ids.missing();
-    missing = more > std::numeric_limits<std::int64_t>::max() - missing
-                  ? std::numeric_limits<std::int64_t>::max()
-                  : missing + more;
+    diagnostics.Add(Finding::kMissingDispatchIds, process.ids.missing());
   }
-  diagnostics.Add(Finding::kMissingDispatchIds, missing);
   if (processes_.size() > 1) {
     diagnostics.Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
-  } else {
-    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
   }
   if (repeated_ids_ > 0) builder_.DropRepeats();
   auto trace = std::move(builder_).Finish();

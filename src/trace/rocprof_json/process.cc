@@ -126,13 +126,13 @@ std::vector<std::optional<LaneId>> Process::AddLanes(TraceBuilder& builder) cons
     if (agent == nullptr) {
       const std::string example = fmt::format("agent {}", handle);
       builder.diagnostics().Add(Finding::kUnknownAgent, use.records, example);
-      lanes[use.index] = builder.AddLane(handle, queue, stream);
+      lanes[use.index] = builder.AddLane(handle, queue, stream, pid);
     } else if (agent->type == kCpu) {
       builder.diagnostics().Add(Finding::kUnsupportedRecords, use.records, "host to host copy");
     } else {
       const std::int64_t number = agent->node.value_or(handle);
       builder.AddDevice(number, agent->name);
-      lanes[use.index] = builder.AddLane(number, queue, stream);
+      lanes[use.index] = builder.AddLane(number, queue, stream, pid);
     }
   }
   return lanes;
