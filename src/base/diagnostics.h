@@ -32,19 +32,16 @@ enum class Finding {
   // identity and completeness of records
   kMissingDispatchIds,
   kDuplicateDispatches,
-  kDroppedRecords,
   kUnknownKernel,
   kUnknownAgent,
   kMixedDevices,
   kGraphWithoutNodes,
   kTruncatedNames,
   kUnsupportedRecords,
-  // windows, steps, categories
+  // windows and categories
   kEmptyWindow,
   kWindowsDisagree,
   kGapElsewhere,
-  kStepsDisagree,
-  kUnevenSteps,
   kSummedExceedsExclusive,
   kUnclassified,
   kCount,

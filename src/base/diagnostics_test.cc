@@ -64,7 +64,7 @@ TEST(Diagnostics, AreAsBadAsTheirWorstFinding) {
   EXPECT_EQ(diagnostics.worst(), Severity::kInfo);
   diagnostics.Add(Finding::kMixedDevices);
   EXPECT_EQ(diagnostics.worst(), Severity::kNotice);
-  diagnostics.Add(Finding::kStepsDisagree);
+  diagnostics.Add(Finding::kEmptyWindow);
   diagnostics.Add(Finding::kTornTail);
   EXPECT_EQ(diagnostics.worst(), Severity::kError);
 }
