@@ -32,19 +32,16 @@ enum class Finding {
   // identity and completeness of records
   kMissingDispatchIds,
   kDuplicateDispatches,
-  kDroppedRecords,
   kUnknownKernel,
   kUnknownAgent,
   kMixedDevices,
   kGraphWithoutNodes,
   kTruncatedNames,
   kUnsupportedRecords,
-  // windows, steps, categories
+  // windows and categories
   kEmptyWindow,
   kWindowsDisagree,
   kGapElsewhere,
-  kStepsDisagree,
-  kUnevenSteps,
   kSummedExceedsExclusive,
   kUnclassified,
   kCount,
@@ -72,6 +69,7 @@ class Diagnostics {
     bool operator==(const Entry&) const = default;
   };
 
+  // Add ignores counts that are not positive, and stops at the largest integer.
   void Add(Finding finding, std::int64_t count = 1, std::string_view example = {});
   void Merge(const Diagnostics& other);
   [[nodiscard]] std::int64_t count(Finding finding) const;

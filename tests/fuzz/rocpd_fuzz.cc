@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/check.h"
-#include "trace/rocpd/kernel_name.h"
+#include "trace/demangle.h"
 #include "trace/rocpd/reader.h"
 
 namespace {
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return databases;
   }();
   if (size == 0) return 0;
-  static_cast<void>(trace::rocpd::Demangle({reinterpret_cast<const char*>(data), size}));
+  static_cast<void>(trace::Demangled({reinterpret_cast<const char*>(data), size}));
   std::string bytes = kDatabases[data[0] % kDatabases.size()];
   for (++data, --size; size >= 3; data += 3, size -= 3) {
     bytes[(data[0] * 256u + data[1]) % bytes.size()] = static_cast<char>(data[2]);

@@ -105,7 +105,7 @@ TEST(NsysReader, ReadsKernelsWithGridsInBlocks) {
                           "96,2,1/256,1,1 NVIDIA H200 stream 7"));
   EXPECT_THAT(Findings(trace), ElementsAre());
   EXPECT_EQ(trace->clock, NamedClock::kSession);
-  EXPECT_EQ(trace->lanes[0].process, std::nullopt);
+  EXPECT_EQ(trace->lanes[0].process, 77);
 }
 
 TEST(NsysReader, CopiesAndFillsAreDispatchesOfTheirOwnKind) {

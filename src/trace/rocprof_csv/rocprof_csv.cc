@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -23,15 +22,6 @@ using base::Fail;
 using base::Finding;
 using base::Result;
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
-};
-template <typename Value>
-using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
-
 // ParseNumber fills value from a field. An empty field leaves it empty; anything but a
 // non-negative number that T holds fails.
 template <typename T>
@@ -49,10 +39,6 @@ std::string_view AgentNumber(std::string_view text) {
   constexpr std::string_view kPrefix = "Agent ";
   if (EqualNames(text.substr(0, kPrefix.size()), kPrefix)) text.remove_prefix(kPrefix.size());
   return text;
-}
-
-std::uint32_t Blocks(std::uint32_t work_items, std::uint32_t block) {
-  return work_items / block + (work_items % block != 0 ? 1 : 0);
 }
 
 // IsCut tells whether a tool cut the name at some length: it ends in an ellipsis, or opens more
@@ -116,9 +102,8 @@ class RowReader {
   Columns columns_;
   const ReadOptions& options_;
   TraceBuilder builder_;
-  TextMap<KernelId> kernels_;
   // By guid or pid, and by the header they stand under: files may have been joined.
-  TextMap<Process> processes_;
+  std::unordered_map<std::string, Process> processes_;
   std::int64_t headers_ = 1;
   std::string process_key_;
   Process* process_ = nullptr;  // that of process_key_ under the current header
@@ -200,10 +185,10 @@ bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) co
     if (!Parse(row, kGrid[i], grid[i]) || !Parse(row, kBlock[i], block[i])) return false;
   }
   if (!grid[0] || !block[0]) return true;
-  const Dim3 b{*block[0], block[1].value_or(1), block[2].value_or(1)};
-  if (b.x == 0 || b.y == 0 || b.z == 0) return true;
-  const Dim3 g{*grid[0], grid[1].value_or(1), grid[2].value_or(1)};
-  geometry = {{Blocks(g.x, b.x), Blocks(g.y, b.y), Blocks(g.z, b.z)}, b};
+  const auto sizes = [](const auto& parsed) {
+    return Sizes{*parsed[0], parsed[1].value_or(1), parsed[2].value_or(1)};
+  };
+  geometry = GridInBlocks(MakeGeometry(sizes(grid), sizes(block)));
   return true;
 }
 
@@ -217,8 +202,7 @@ KernelId RowReader::KernelNamed(const Field& name) {
     }
     text = scratch_;
   }
-  if (const auto it = kernels_.find(text); it != kernels_.end()) return it->second;
-  return kernels_.emplace(text, builder_.AddKernel(text)).first->second;
+  return builder_.AddKernel(text);
 }
 
 Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
@@ -234,18 +218,11 @@ Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> 
 
 Result<Trace> RowReader::Finish() && {
   auto& diagnostics = builder_.diagnostics();
-  std::int64_t missing = 0;
   for (const auto& [key, process] : processes_) {
-    const std::int64_t more = process.ids.missing();
-    missing = more > std::numeric_limits<std::int64_t>::max() - missing
-                  ? std::numeric_limits<std::int64_t>::max()
-                  : missing + more;
+    diagnostics.Add(Finding::kMissingDispatchIds, process.ids.missing());
   }
-  diagnostics.Add(Finding::kMissingDispatchIds, missing);
   if (processes_.size() > 1) {
     diagnostics.Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
-  } else {
-    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
   }
   if (repeated_ids_ > 0) builder_.DropRepeats();
   auto trace = std::move(builder_).Finish();
