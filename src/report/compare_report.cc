@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "report/analysis_notes.h"
 #include "report/attribution_tables.h"
+#include "report/steps_table.h"
 
 namespace culprit::report {
 namespace {
@@ -285,6 +286,9 @@ Report CompareReport(std::span<const Variant> variants, std::span<const Attribut
     const auto number = attributions.size() > 1 ? std::optional(i) : std::nullopt;
     AddPair(attributions[i], unit, phase, kernels, number, report);
   }
+  const bool speculates = std::ranges::any_of(
+      attributions, [](const Attribution& pair) { return pair.speculation.has_value(); });
+  if (speculates) report.tables.push_back(StepsTable(variants));
   for (const Variant& variant : variants) {
     for (const std::string& warning : variant.warnings) {
       report.notes.push_back({Note::Level::kWarning, "input",
