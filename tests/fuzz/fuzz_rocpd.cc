@@ -1,8 +1,6 @@
 // The first byte of the input chooses a fixture; each three bytes after it are an offset and a
 // value that change the database made from it; the last one or two left over cut the file. So every
 // input is nearly a rocpd database.
-#include <sqlite3.h>
-
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "sys/sample_files.h"
 #include "trace/demangle.h"
 #include "trace/rocpd/reader.h"
 
@@ -18,19 +17,11 @@ namespace {
 constexpr std::array kFixtures = {"schema_3_0_0.sql", "schema_3_0_2.sql", "schema_4.sql",
                                   "two_uuids.sql", "two_guids_in_a_table.sql"};
 
-std::string MakeDatabase(const char* fixture) {
+std::string ReadFixture(const char* fixture) {
   std::ifstream in(std::string(CULPRIT_SOURCE_DIR "/tests/fixtures/rocpd/") + fixture);
   const std::string sql =
       "PRAGMA page_size = 512;" + std::string(std::istreambuf_iterator<char>(in), {});
-  sqlite3* handle = nullptr;
-  CULPRIT_CHECK(sqlite3_open(":memory:", &handle) == SQLITE_OK);
-  CULPRIT_CHECK(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
-  sqlite3_int64 size = 0;
-  unsigned char* bytes = sqlite3_serialize(handle, "main", &size, 0);
-  std::string text(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
-  sqlite3_free(bytes);
-  sqlite3_close(handle);
-  return text;
+  return culprit::sys::MakeDatabase(sql);
 }
 
 }  // namespace
@@ -39,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace culprit;  // NOLINT(google-build-using-namespace)
   static const std::array<std::string, kFixtures.size()> kDatabases = [] {
     std::array<std::string, kFixtures.size()> databases;
-    for (std::size_t i = 0; i < kFixtures.size(); ++i) databases[i] = MakeDatabase(kFixtures[i]);
+    for (std::size_t i = 0; i < kFixtures.size(); ++i) databases[i] = ReadFixture(kFixtures[i]);
     return databases;
   }();
   if (size == 0) return 0;
