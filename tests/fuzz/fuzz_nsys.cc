@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/check.h"
+#include "read_and_check.h"
 #include "sys/sample_files.h"
 #include "trace/nsys/nsys.h"
 
@@ -38,16 +38,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     bytes[(data[0] * 256u + data[1]) % bytes.size()] = static_cast<char>(data[2]);
   }
   if (size > 0) bytes.resize(bytes.size() * data[0] / 256);
-  const auto source = sys::Source::FromMemory("fuzz.sqlite", std::move(bytes));
-  static_cast<void>(trace::nsys::Sniff(source));
   trace::ReadOptions options;
   options.full_check = size > 0;
-  const auto trace = trace::nsys::Read(source, options);
-  for (std::size_t i = 0; trace && i < trace->size(); ++i) {
-    CULPRIT_CHECK(trace->end[i] >= trace->start[i]);
-    CULPRIT_CHECK(i == 0 || trace->start[i] >= trace->start[i - 1]);
-    CULPRIT_CHECK(trace->kernel[i].index() < trace->kernels.size());
-    CULPRIT_CHECK(trace->lane[i].index() < trace->lanes.size());
-  }
+  trace::ReadAndCheck(trace::nsys::kReader,
+                      sys::Source::FromMemory("fuzz.sqlite", std::move(bytes)), options);
   return 0;
 }
