@@ -10,7 +10,7 @@
 #include "read_and_check.h"
 #include "sys/sample_files.h"
 #include "trace/demangle.h"
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 
 namespace {
 
