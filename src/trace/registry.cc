@@ -4,7 +4,7 @@
 
 #include "trace/chrome/chrome.h"
 #include "trace/nsys/nsys.h"
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
 #include "trace/rocprof_json/rocprof_json.h"
 
@@ -12,11 +12,7 @@ namespace culprit::trace {
 
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
-      rocpd::kReader,
-      nsys::kReader,
-      rocprof_json::kReader,
-      chrome::kReader,
-      rocprof_csv::kReader,
+      rocpd::kReader, nsys::kReader, rocprof_json::kReader, chrome::kReader, rocprof_csv::kReader,
   };
   return kReaders;
 }

@@ -17,7 +17,7 @@ using base::Finding;
 using sys::JsonPath;
 using sys::JsonScalar;
 
-enum Place : int {
+enum Path : int {
   kEvent,
   kPhase,
   kCategory,
@@ -71,19 +71,19 @@ class Events final : public sys::JsonEvents {
  public:
   explicit Events(Recording& recording) : recording_(recording) {}
 
-  void Begin(int place) override {
-    if (place == kEvent) event_ = {};
-    if (place == kDevice) device_number_ = std::nullopt, device_name_.clear();
+  void Begin(int path) override {
+    if (path == kEvent) event_ = {};
+    if (path == kDevice) device_number_ = std::nullopt, device_name_.clear();
   }
 
-  void End(int place) override {
-    if (place == kEvent) recording_.Add(event_);
-    if (place == kDevice && device_number_) {
+  void End(int path) override {
+    if (path == kEvent) recording_.Add(event_);
+    if (path == kDevice && device_number_) {
       recording_.NameDevice(*device_number_, std::move(device_name_));
     }
   }
 
-  void Value(int place, const JsonScalar& value) override;
+  void Value(int path, const JsonScalar& value) override;
 
  private:
   Recording& recording_;
@@ -92,11 +92,11 @@ class Events final : public sys::JsonEvents {
   std::string device_name_;
 };
 
-void Events::Value(int place, const JsonScalar& value) {
+void Events::Value(int path, const JsonScalar& value) {
   const auto dimension = [&value](std::vector<std::int64_t>& sizes) {
     if (sizes.size() < 4) sizes.push_back(value.Integer().value_or(0));
   };
-  switch (place) {
+  switch (path) {
     case kPhase:
       event_.phase = value.String().value_or("");
       break;
@@ -150,7 +150,7 @@ void Events::Value(int place, const JsonScalar& value) {
 // Outline is what a JSON document shows on its outside.
 class Outline final : public sys::JsonEvents {
  public:
-  enum Spot : int { kTraceEvents, kPhaseOfElement, kSchema, kTimings };
+  enum Path : int { kTraceEvents, kPhaseOfElement, kSchema, kTimings };
 
   static std::vector<JsonPath> Paths() {
     return {{"traceEvents", kTraceEvents},
@@ -158,13 +158,13 @@ class Outline final : public sys::JsonEvents {
             {"schema", kSchema},
             {"timings", kTimings}};
   }
-  void Begin(int spot) override {
-    trace |= spot == kTraceEvents;
-    answer |= spot == kTimings;
+  void Begin(int path) override {
+    trace |= path == kTraceEvents;
+    answer |= path == kTimings;
   }
-  void Value(int spot, const JsonScalar& value) override {
-    trace |= spot == kPhaseOfElement;
-    report |= spot == kSchema && value.String().value_or("").starts_with("culprit");
+  void Value(int path, const JsonScalar& value) override {
+    trace |= path == kPhaseOfElement;
+    report |= path == kSchema && value.String().value_or("").starts_with("culprit");
   }
 
   bool trace = false;   // events in an object or in a bare array
@@ -208,9 +208,9 @@ base::Result<Trace> HostOnly(const std::string& path, const sys::JsonEnd& end) {
 
 Verdict Sniff(const sys::Source& source) {
   const std::size_t first = source.head().find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return NotMine();
+  if (first == std::string_view::npos) return NotMine{};
   const bool array = source.head()[first] == '[';
-  if (!array && source.head()[first] != '{') return NotMine();
+  if (!array && source.head()[first] != '{') return NotMine{};
   Outline outline;
   const auto parse = [&outline](const sys::Source& text) -> base::Result<sys::JsonEnd> {
     auto stream = text.Stream();
@@ -218,11 +218,11 @@ Verdict Sniff(const sys::Source& source) {
     return sys::ParseJson(**stream, Outline::Paths(), outline);
   };
   auto end = parse(sys::Source::FromMemory(source.path(), std::string(source.head())));
-  if (outline.trace) return Mine();
+  if (outline.trace) return Mine{};
   // Rarely, long properties stand before the events: then the whole file decides.
   if (end && end->torn) end = parse(source);
-  if (outline.trace) return Mine();
-  if (!end) return NotMine();
+  if (outline.trace) return Mine{};
+  if (!end) return NotMine{};
   return Refused{NoTrace(outline, *end, array)};
 }
 

@@ -70,10 +70,10 @@ struct Process {
   DispatchIds ids;
 };
 
-// RowReader turns the rows of one file into a Trace.
-class RowReader {
+// CsvReader turns the rows of one file into a Trace.
+class CsvReader {
  public:
-  RowReader(Columns columns, const std::string& path, const ReadOptions& options)
+  CsvReader(Columns columns, const std::string& path, const ReadOptions& options)
       : columns_(std::move(columns)),
         options_(options),
         builder_(std::string(FormatName(columns_.writer())), path) {
@@ -111,7 +111,7 @@ class RowReader {
   std::string scratch_;
 };
 
-base::Status RowReader::ReadAll(CsvRows& rows) {
+base::Status CsvReader::ReadAll(CsvRows& rows) {
   const auto count = [&](Finding finding) {
     builder_.diagnostics().Add(finding, 1, fmt::format("line {}", rows.line()));
   };
@@ -138,13 +138,13 @@ base::Status RowReader::ReadAll(CsvRows& rows) {
 }
 
 // A compressed file that breaks off is worth what came before the break.
-base::Status RowReader::KeepWhatWasRead(const base::Error& error) {
+base::Status CsvReader::KeepWhatWasRead(const base::Error& error) {
   if (error.code != ErrorCode::kDamagedTrace) return Fail(error);
   builder_.diagnostics().Add(Finding::kTruncatedFile, 1, error.message);
   return {};
 }
 
-bool RowReader::AddRow(std::span<const Field> row) {
+bool CsvReader::AddRow(std::span<const Field> row) {
   if (row.size() != columns_.width()) return false;
   if (columns_.Has(Column::kKind) &&
       !EqualNames(columns_.Get(row, Column::kKind).text, "KERNEL_DISPATCH")) {
@@ -160,7 +160,7 @@ bool RowReader::AddRow(std::span<const Field> row) {
 
 // "KERNEL_DISPATCH","Agent 1","2","2","2684120","164","33","scale_f32(float const*, …)","40054",
 // "342331487558371","342331487561256","0","0","8","0","128","256","1","1","24576","1","1"
-bool RowReader::AddDispatch(std::span<const Field> row, Process& process) {
+bool CsvReader::AddDispatch(std::span<const Field> row, Process& process) {
   std::optional<std::int64_t> start, end, agent, queue, stream, id;
   Geometry geometry;
   const Field name = columns_.Get(row, Column::kName);
@@ -177,7 +177,7 @@ bool RowReader::AddDispatch(std::span<const Field> row, Process& process) {
 
 // A grid is counted in work-items. Where a dimension has no column (rocprof v1, whose sizes are
 // products of all three) it is 1.
-bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) const {
+bool CsvReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) const {
   std::optional<std::uint32_t> grid[3], block[3];
   constexpr auto kGrid = std::to_array({Column::kGridX, Column::kGridY, Column::kGridZ});
   constexpr auto kBlock = std::to_array({Column::kBlockX, Column::kBlockY, Column::kBlockZ});
@@ -192,7 +192,7 @@ bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) co
   return true;
 }
 
-KernelId RowReader::KernelNamed(const Field& name) {
+KernelId CsvReader::KernelNamed(const Field& name) {
   std::string_view text = name.text;
   if (name.has_pairs) {
     scratch_.clear();
@@ -205,7 +205,7 @@ KernelId RowReader::KernelNamed(const Field& name) {
   return builder_.AddKernel(text);
 }
 
-Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
+Process& CsvReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
   if (process_ == nullptr || key != process_key_) {
     const auto next = static_cast<std::int64_t>(processes_.size() + 1);
     const auto [it, fresh] = processes_.try_emplace(fmt::format("{} {}", headers_, key),
@@ -216,7 +216,7 @@ Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> 
   return *process_;
 }
 
-Result<Trace> RowReader::Finish() && {
+Result<Trace> CsvReader::Finish() && {
   auto& diagnostics = builder_.diagnostics();
   for (const auto& [key, process] : processes_) {
     diagnostics.Add(Finding::kMissingDispatchIds, process.ids.missing());
@@ -249,7 +249,7 @@ Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {
   }
   auto columns = Columns::Find(rows.fields());
   if (!columns) return Fail(std::move(columns.error()).In(source.path()));
-  RowReader reader(*std::move(columns), source.path(), options);
+  CsvReader reader(*std::move(columns), source.path(), options);
   if (auto done = reader.ReadAll(rows); !done) {
     return Fail(std::move(done.error()).In(source.path()));
   }

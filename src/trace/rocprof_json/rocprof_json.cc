@@ -19,7 +19,7 @@ using sys::JsonPath;
 using sys::JsonScalar;
 
 // What stands at a path: a Field of a record, or one of these.
-enum Place : int {
+enum Path : int {
   kProcess = kFieldCount,
   kPid,
   kAgentInfo,
@@ -107,9 +107,9 @@ class Events final : public sys::JsonEvents {
   Events(TraceBuilder& builder, const ReadOptions& options)
       : builder_(builder), options_(options) {}
 
-  void Begin(int place) override;
-  void End(int place) override;
-  void Value(int place, const JsonScalar& value) override;
+  void Begin(int path) override;
+  void End(int path) override;
+  void Value(int path, const JsonScalar& value) override;
 
   // FinishProcess takes in what was read of a process: all of it, or less of a torn file.
   void FinishProcess();
@@ -133,8 +133,8 @@ class Events final : public sys::JsonEvents {
   bool has_counters_ = false;
 };
 
-void Events::Begin(int place) {
-  switch (place) {
+void Events::Begin(int path) {
+  switch (path) {
     case kProcess:
       process_ = {};
       break;
@@ -156,13 +156,13 @@ void Events::Begin(int place) {
       has_counters_ = true;
       return CountSkipped("counter_collection");
     default:
-      if (place >= kSkipped)
-        CountSkipped(kSkippedRecords[static_cast<std::size_t>(place - kSkipped)]);
+      if (path >= kSkipped)
+        CountSkipped(kSkippedRecords[static_cast<std::size_t>(path - kSkipped)]);
   }
 }
 
-void Events::End(int place) {
-  switch (place) {
+void Events::End(int path) {
+  switch (path) {
     case kProcess:
       return FinishProcess();
     case kAgentInfo:
@@ -180,13 +180,13 @@ void Events::End(int place) {
   }
 }
 
-void Events::Value(int place, const JsonScalar& value) {
-  if (place < kFieldCount) {
-    record_[static_cast<std::size_t>(place)] = value.Integer();
+void Events::Value(int path, const JsonScalar& value) {
+  if (path < kFieldCount) {
+    record_[static_cast<std::size_t>(path)] = value.Integer();
     return;
   }
   const std::string_view text = value.String().value_or("");
-  switch (place) {
+  switch (path) {
     case kPid:
       process_.pid = value.Integer();
       break;
@@ -268,7 +268,7 @@ std::optional<base::Error> NothingRead(const Events& events, const ReadOptions& 
 
 Verdict Sniff(const sys::Source& source) {
   const std::size_t first = source.head().find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || source.head()[first] != '{') return NotMine();
+  if (first == std::string_view::npos || source.head()[first] != '{') return NotMine{};
   // The only key of the document; found in the head, which ends somewhere inside.
   class Root final : public sys::JsonEvents {
    public:
@@ -279,7 +279,7 @@ Verdict Sniff(const sys::Source& source) {
   const auto head = sys::Source::FromMemory(source.path(), std::string(source.head())).Stream();
   const std::vector<JsonPath> paths = {{"rocprofiler-sdk-tool", 0}};
   if (head) static_cast<void>(sys::ParseJson(**head, paths, root));
-  return root.found ? Verdict(Mine()) : Verdict(NotMine());
+  return root.found ? Verdict(Mine{}) : Verdict(NotMine{});
 }
 
 base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {

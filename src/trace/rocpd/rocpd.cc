@@ -1,4 +1,4 @@
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,8 @@
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +10,13 @@
 #include <random>
 #include <set>
 
+#include "sys/sample_files.h"
+
 namespace culprit::trace::rocpd {
 namespace {
 
 using base::Finding;
+using sys::MakeDatabase;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -30,20 +32,6 @@ std::string Fixture(const std::string& name) {
 std::string Replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);
-  return text;
-}
-
-// MakeDatabase returns the bytes of a database made from SQL.
-std::string MakeDatabase(const std::string& sql) {
-  sqlite3* handle = nullptr;
-  sqlite3_open(":memory:", &handle);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
-  sqlite3_int64 size = 0;
-  unsigned char* bytes = sqlite3_serialize(handle, "main", &size, 0);
-  std::string text(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  sqlite3_free(bytes);
-  sqlite3_close(handle);
   return text;
 }
 
