@@ -12,11 +12,7 @@ namespace culprit::trace {
 
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
-      rocpd::kReader,
-      nsys::kReader,
-      rocprof_json::kReader,
-      chrome::kReader,
-      rocprof_csv::kReader,
+      rocpd::kReader, nsys::kReader, rocprof_json::kReader, chrome::kReader, rocprof_csv::kReader,
   };
   return kReaders;
 }
@@ -28,6 +24,10 @@ base::Result<Trace> ReadTrace(const sys::Source& source, const ReadOptions& opti
       return base::Fail(base::Error(refused->error).In(source.path()));
     }
     if (std::holds_alternative<Mine>(verdict)) return reader.read(source, options);
+  }
+  if (sys::IsCompressed(source.head())) {
+    return base::Fail(base::ErrorCode::kNotATrace, "is compressed twice", source.path(),
+                      "unpack it once");
   }
   std::string known;
   for (const Reader& reader : Readers())
