@@ -67,7 +67,9 @@ KindReport Describe(const trace::Trace& trace, const Window& window, const Launc
                     const std::vector<Pass>& passes, std::string_view name) {
   std::map<std::size_t, std::int64_t> lengths;
   for (const Pass& pass : passes) ++lengths[Length(pass)];
-  const std::int64_t few = std::max<std::int64_t>(1, static_cast<std::int64_t>(passes.size()) / 20);
+  // What happens once is no rule, unless there is nothing else to go by.
+  const auto count = static_cast<std::int64_t>(passes.size());
+  const std::int64_t few = std::max<std::int64_t>(count > 2 ? 2 : 1, count / 20);
   std::map<std::size_t, std::int64_t> regular;
   for (const auto& [length, times] : lengths) {
     if (times >= few) regular.emplace(length, times);

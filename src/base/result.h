@@ -15,6 +15,7 @@ enum class ErrorCode {
   kNotATrace,         // readable, and no format we know
   kUnsupportedTrace,  // a format we know and refuse, with a reason
   kDamagedTrace,      // a known format that is torn or contradicts itself
+  kBadRequest,        // what was recorded of a request makes no sense
   kNoWindow,          // the stretch to analyse cannot be found
   kIncomplete,        // the completeness proof failed
   kMismatch,          // A and B are not comparable

@@ -82,7 +82,8 @@ Subcommand AddClassify(CLI::App& program) {
   app->add_option("--block", options->block, "Threads of a block: X[,Y[,Z]]")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app->add_option("--vocab", options->vocabulary, "Rows of the output head");
+  app->add_option("--vocab", options->vocabulary, "Rows of the output head")
+      ->check(CLI::PositiveNumber);
   app->add_option("--rules", options->rules_file, "Your own category rules, tried first")
       ->type_name("FILE");
   AddOutputOptions(*app, options->output);

@@ -13,6 +13,7 @@ ExitCode ExitCodeFor(base::ErrorCode code) {
     case kNotATrace:
     case kUnsupportedTrace:
     case kDamagedTrace:
+    case kBadRequest:
     case kNoWindow:
     case kIncomplete:
     case kMismatch:

@@ -37,19 +37,25 @@ bool Exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-std::optional<double> PositiveNumber(std::string_view text) {
+// MsPerToken reads an untraced time. What lies beyond is a typing error, and would end in figures
+// like inf.
+std::optional<double> MsPerToken(std::string_view text) {
+  constexpr double kNanosecond = 1e-6;
+  constexpr double kHour = 3.6e6;
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!std::isfinite(value) || value <= 0) return std::nullopt;
+  if (!(value >= kNanosecond && value <= kHour)) return std::nullopt;
   return value;
 }
 
-// "runs/q4/" → "q4"; "traces/q4.csv" → "q4"
+// "runs/b9.1/" → "b9.1"; "traces/q4.csv.xz" → "q4"
 std::string LabelOf(const std::string& path) {
   fs::path p(path);
   if (!p.has_filename()) p = p.parent_path();
   const std::string name = p.filename().string();
+  std::error_code ignored;
+  if (fs::is_directory(p, ignored)) return name;
   const std::string stem = name.substr(0, name.find('.'));
   return stem.empty() ? name : stem;
 }
@@ -106,42 +112,55 @@ Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const AnalysisOpti
   return query;
 }
 
-// UntracedCost is what an untraced run says of the phase; absent when it covers none.
-std::optional<PerToken> UntracedCost(const Completion& run, Phase phase) {
+// Untraced is what a run without a profiler says of a phase.
+struct Untraced {
+  Tokens tokens;
+  NanosF time;
+};
+
+// UntracedOf is absent when the server timed nothing of the phase.
+std::optional<Untraced> UntracedOf(const Completion& run, Phase phase) {
   if (!run.timings) return std::nullopt;
-  if (phase == Phase::kDecode) return run.timings->per_token();
-  if (Count(run.timings->prompt) < 1) return std::nullopt;
-  return PerToken(run.timings->prompt_time / static_cast<double>(Count(run.timings->prompt)));
+  const auto& timings = *run.timings;
+  const auto tokens = phase == Phase::kDecode ? timings.decoded() : std::optional(timings.prompt);
+  const NanosF time = phase == Phase::kDecode ? timings.predicted_time : timings.prompt_time;
+  if (!tokens || Count(*tokens) < 1 || time <= NanosF(0)) return std::nullopt;
+  return Untraced{*tokens, time};
 }
 
-// TokensBehind is the number of tokens that UntracedCost divided by.
-std::optional<Tokens> TokensBehind(const Completion& run, Phase phase) {
-  if (!run.timings) return std::nullopt;
-  return phase == Phase::kDecode ? run.timings->decoded() : std::optional(run.timings->prompt);
-}
-
-base::Error OtherLength(const std::string& file, std::optional<Tokens> has, Tokens wanted) {
-  return {ErrorCode::kMismatch,
-          has ? fmt::format("was measured over {} tokens, the trace over {}", Count(*has),
-                            Count(wanted))
-              : std::string("holds no server timings"),
-          file, "measure without a profiler at the length of the trace"};
+// Misfit says why a run without a profiler is none of the request that was traced.
+std::optional<base::Error> Misfit(const Completion& run, const std::optional<Untraced>& untraced,
+                                  const std::string& file, const Analysis& traced) {
+  const auto misfit = [&](std::string why) {
+    return base::Error{ErrorCode::kMismatch, std::move(why), file,
+                       "measure without a profiler at the length of the trace"};
+  };
+  if (!untraced) return misfit("holds no server timings");
+  if (untraced->tokens != traced.tokens) {
+    return misfit(fmt::format("was measured over {} tokens, the trace over {}",
+                              Count(untraced->tokens), Count(traced.tokens)));
+  }
+  const auto& prompt = traced.found.prompt;
+  if (prompt && Count(run.prompt) > 0 && run.prompt != *prompt) {
+    return misfit(fmt::format("was measured after a prompt of {} tokens, the trace after {}",
+                              Count(run.prompt), Count(*prompt)));
+  }
+  return std::nullopt;
 }
 
 Status AddUntracedFiles(const std::vector<std::string>& paths, bool named, Variant& variant) {
-  const Phase phase = variant.analysis.found.window.phase;
   std::optional<base::Error> last;
   for (const std::string& path : paths) {
     auto run = store::ReadCompletionFile(path);
     if (!run) return Fail(std::move(run.error()));
-    const auto tokens = TokensBehind(*run, phase);
-    if (tokens != variant.analysis.tokens) {
-      last = OtherLength(path, tokens, variant.analysis.tokens);
-      if (named) return Fail(*std::move(last));
-      variant.warnings.push_back("left out: " + last->Text());
+    const auto untraced = UntracedOf(*run, variant.analysis.found.window.phase);
+    if (auto misfit = Misfit(*run, untraced, path, variant.analysis)) {
+      if (named) return Fail(*std::move(misfit));
+      variant.warnings.push_back("left out: " + misfit->Text());
+      last = std::move(misfit);
       continue;
     }
-    variant.untraced.push_back(*UntracedCost(*run, phase));
+    variant.untraced.emplace_back(untraced->time / static_cast<double>(Count(untraced->tokens)));
   }
   if (variant.untraced.empty() && last) return Fail(*std::move(last));
   return {};
@@ -170,7 +189,14 @@ struct Loaded {
 
 Result<Loaded> Load(const VariantArgument& argument, const AnalysisOptions& options) {
   auto files = store::FindTrialFiles(argument.path);
-  if (!files) return Fail(std::move(files.error()));
+  if (!files) {
+    base::Error error = std::move(files.error());
+    if (error.code == ErrorCode::kNotFound && argument.path.find(':') != std::string::npos) {
+      error.hint =
+          "behind the last : stands an untraced time in ms per token, or the .json of a run";
+    }
+    return Fail(std::move(error));
+  }
   if (!options.request_file.empty()) files->request = options.request_file;
   if (!options.log_file.empty()) files->log = options.log_file;
   auto query = MakeQuery(*files, options);
@@ -214,7 +240,8 @@ void AddAnalysisOptions(CLI::App& command, AnalysisOptions& options) {
       ->type_name("MS");
   command.add_option("--tokens", options.tokens, "Tokens to divide by (decode: after the first)");
   command.add_flag("--whole", options.whole, "Take the whole trace when nothing else is known");
-  command.add_option("--vocab", options.vocabulary, "Rows of the output head");
+  command.add_option("--vocab", options.vocabulary, "Rows of the output head")
+      ->check(CLI::PositiveNumber);
   command.add_option("--process", options.process, "Only this process's dispatches")
       ->type_name("PID");
   command.add_option("--rules", options.rules_file, "Your own category rules, tried first")
@@ -239,7 +266,7 @@ VariantArgument ParseVariant(const std::string& argument) {
   }
   if (const auto colon = rest.rfind(':'); colon != std::string::npos && !Exists(rest)) {
     const std::string tail = rest.substr(colon + 1);
-    if (const auto ms = PositiveNumber(tail)) {
+    if (const auto ms = MsPerToken(tail)) {
       variant.untraced_ms = ms;
       rest.resize(colon);
     } else if (tail.ends_with(".json") && Exists(rest.substr(0, colon))) {

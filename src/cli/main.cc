@@ -13,7 +13,8 @@ using culprit::cli::ExitCode;
 int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     program.exit(error);
-    return static_cast<int>(ExitCode::kDone);
+    const auto written = culprit::cli::FlushStdout();
+    return static_cast<int>(written ? ExitCode::kDone : culprit::cli::PrintError(written.error()));
   }
   std::string help = "culprit";
   for (const CLI::App* command : program.get_subcommands()) help += " " + command->get_name();

@@ -41,6 +41,10 @@ bool UseColor(const std::string& wish) {
   return (no_color == nullptr || *no_color == '\0') && ::isatty(STDOUT_FILENO) == 1;
 }
 
+// ToStderr ignores that stderr may be closed or full, where fmt::print throws: the exit code still
+// tells what happened.
+void ToStderr(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 base::Result<Format> FormatOfFile(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".json") return Format::kJson;
@@ -86,14 +90,17 @@ Status Emit(const report::Report& report, const OutputOptions& options) {
     if (auto added = sys::AppendToFile(summary, text); !added) return added;
     text = report::WriteGithubAnnotations(report);
   }
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    return Fail(ErrorCode::kUnreadable, "cannot be written", "standard output");
-  }
-  return {};
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return FlushStdout();
+}
+
+Status FlushStdout() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return {};
+  return Fail(ErrorCode::kUnreadable, "cannot be written", "standard output");
 }
 
 ExitCode PrintError(const base::Error& error) {
-  fmt::print(stderr, "culprit: {}\n", base::Printable(error.Text()));
+  ToStderr(fmt::format("culprit: {}\n", base::Printable(error.Text())));
   return ExitCodeFor(error.code);
 }
 
@@ -103,7 +110,7 @@ Progress::Progress(std::string what)
       begin_(std::chrono::steady_clock::now()) {}
 
 Progress::~Progress() {
-  if (drawn_) fmt::print(stderr, "\r\033[K");
+  if (drawn_) ToStderr("\r\033[K");
 }
 
 void Progress::Show(double share) {
@@ -112,7 +119,7 @@ void Progress::Show(double share) {
   if (std::chrono::steady_clock::now() - begin_ < std::chrono::seconds(1)) return;
   last_percent_ = percent;
   drawn_ = true;
-  fmt::print(stderr, "\r\033[K{}: {} %", base::Shortened(what_, 60), percent);
+  ToStderr(fmt::format("\r\033[K{}: {} %", base::Shortened(what_, 60), percent));
 }
 
 }  // namespace culprit::cli

@@ -23,6 +23,9 @@ void AddOutputOptions(CLI::App& command, OutputOptions& options);
 // kUsage on an extension without a format, kUnreadable when a file cannot be written.
 base::Status Emit(const report::Report& report, const OutputOptions& options);
 
+// FlushStdout fails with kUnreadable when not all that was written to stdout got there.
+base::Status FlushStdout();
+
 // PrintError writes an error to stderr, in one line that cannot disturb a terminal, and returns
 // the exit code it leads to.
 ExitCode PrintError(const base::Error& error);

@@ -46,7 +46,8 @@ Subcommand AddTraceInfo(CLI::App& program) {
   app->add_option("trace", options->path, "A trace, or a folder with one")
       ->required()
       ->type_name("PATH");
-  app->add_option("--vocab", options->vocabulary, "Rows of the output head");
+  app->add_option("--vocab", options->vocabulary, "Rows of the output head")
+      ->check(CLI::PositiveNumber);
   app->add_option("--process", options->process, "Only this process's dispatches")
       ->type_name("PID");
   app->add_option("--rules", options->rules_file, "Your own category rules, tried first")

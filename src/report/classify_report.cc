@@ -86,7 +86,8 @@ Report ClassifyTraceReport(const trace::Trace& trace, const analysis::Classifica
   std::vector<std::int64_t> launches(classes.classes.size());
   Nanos all{};
   Nanos known{};
-  for (std::size_t i = 0; i < trace.size(); ++i) {
+  // The whole trace as a window is half open: a dispatch without length at its end lies outside.
+  for (std::size_t i = 0; i < classes.of.size(); ++i) {
     const std::size_t of = classes.of[i].index();
     const Nanos duration = trace.end[i] - trace.start[i];
     time[of] += duration;

@@ -1,7 +1,6 @@
 #include "server/log.h"
 
 #include <charconv>
-#include <cmath>
 
 namespace culprit::server {
 namespace {
@@ -40,6 +39,10 @@ class Cursor {
   std::string_view rest_;
 };
 
+// Numbers beyond these are no request's: 115 days, and more tokens than any context holds.
+constexpr double kLongestMs = 1e10;
+constexpr std::int64_t kMostTokens = 1'000'000'000;
+
 struct TimingLine {
   NanosF time;
   Tokens tokens;
@@ -51,9 +54,10 @@ std::optional<TimingLine> ReadTimingLine(std::string_view line) {
   Cursor cursor(line);
   if (!cursor.After("eval time =")) return std::nullopt;
   const auto ms = cursor.Read<double>();
-  if (!ms || !std::isfinite(*ms) || *ms < 0 || !cursor.After("ms /")) return std::nullopt;
+  if (!ms || !(*ms >= 0 && *ms <= kLongestMs) || !cursor.After("ms /")) return std::nullopt;
   const auto tokens = cursor.Read<std::int64_t>();
-  if (!tokens || *tokens < 0 || !cursor.rest().starts_with(" token")) return std::nullopt;
+  if (!tokens || *tokens < 0 || *tokens > kMostTokens) return std::nullopt;
+  if (!cursor.rest().starts_with(" token")) return std::nullopt;
   return TimingLine{NanosF(*ms * 1e6), Tokens(*tokens)};
 }
 

@@ -55,5 +55,13 @@ TEST(ServerLog, LeavesOutABlockThatBreaksOff) {
                   .requests.empty());
 }
 
+TEST(ServerLog, LeavesOutWhatNoRequestCanTake) {
+  for (const char* line : {"eval time = 1e300 ms / 3 tokens", "eval time = -1 ms / 3 tokens",
+                           "eval time = 1 ms / 9223372036854775807 tokens"}) {
+    const auto log = ParseLog(std::string("prompt eval time = 1 ms / 2 tokens\n") + line);
+    EXPECT_TRUE(log.requests.empty()) << line;
+  }
+}
+
 }  // namespace
 }  // namespace culprit::server

@@ -23,6 +23,9 @@ using experiment::Completion;
 using experiment::DraftCounters;
 using experiment::ServerTimings;
 
+// 73 years in nanoseconds: stamps up to it can be subtracted and added without a thought.
+constexpr std::int64_t kLastStamp = std::int64_t{1} << 61;
+
 // Fields reads keys of one object and remembers the first that has a wrong type, so that a reader
 // can ask for all it wants and check once.
 class Fields {
@@ -57,6 +60,7 @@ class Fields {
   std::optional<HostTime> Instant(const char* key) {
     const auto value = Integer(key);
     if (!value) return std::nullopt;
+    if (*value < 0 || *value > kLastStamp) return Wrong(key), std::nullopt;
     return HostTime(Nanos(*value));
   }
   std::vector<HostTime> Instants(const char* key) {
@@ -65,7 +69,10 @@ class Fields {
     if (list == nullptr) return instants;
     if (!list->is_array()) return Wrong(key), instants;
     for (const Json& item : *list) {
-      if (!item.is_number_integer()) return Wrong(key), instants;
+      // As unsigned, what is negative lies beyond the last stamp as well.
+      if (!item.is_number_integer() || item.get<std::uint64_t>() > kLastStamp) {
+        return Wrong(key), instants;
+      }
       instants.emplace_back(Nanos(item.get<std::int64_t>()));
     }
     return instants;
@@ -97,6 +104,7 @@ std::optional<ServerTimings> ReadTimings(Fields& fields) {
   timings.predicted_time = *predicted_time;
   const auto drafted = fields.Count("draft_n");
   const auto accepted = fields.Count("draft_n_accepted");
+  if (drafted && accepted && *accepted > *drafted) fields.Wrong("draft_n_accepted");
   if (drafted && accepted) timings.draft = DraftCounters{*drafted, *accepted};
   return timings;
 }
@@ -116,15 +124,15 @@ NamedClock ReadClock(const Fields& fields, const std::vector<HostTime>& arrivals
 }
 
 base::Error WrongKey(std::string_view key) {
-  return {ErrorCode::kUnreadable, fmt::format("\"{}\" has a value that makes no sense there", key)};
+  return {ErrorCode::kBadRequest, fmt::format("\"{}\" has a value that makes no sense there", key)};
 }
 
 }  // namespace
 
 Result<Completion> ReadCompletion(std::string_view json) {
   auto parsed = base::ParseJson(json);
-  if (!parsed) return Fail(std::move(parsed.error()));
-  if (!parsed->is_object()) return Fail(ErrorCode::kUnreadable, "is JSON, but no object");
+  if (!parsed) return Fail(ErrorCode::kBadRequest, std::move(parsed.error().message));
+  if (!parsed->is_object()) return Fail(ErrorCode::kBadRequest, "is JSON, but no object");
 
   Completion completion;
   Fields fields(*parsed);
@@ -142,13 +150,18 @@ Result<Completion> ReadCompletion(std::string_view json) {
   if (!fields.wrong().empty()) return Fail(WrongKey(fields.wrong()));
 
   if (!completion.timings && completion.arrivals.empty()) {
-    return Fail(ErrorCode::kUnreadable, "holds neither a request's times nor a server's timings",
+    return Fail(ErrorCode::kBadRequest, "holds neither a request's times nor a server's timings",
                 "", "give the JSON answer of llama-server, or what the client recorded");
   }
   if (!std::is_sorted(completion.arrivals.begin(), completion.arrivals.end())) {
-    return Fail(ErrorCode::kUnreadable, "the tokens' times of arrival run backwards");
+    return Fail(ErrorCode::kBadRequest, "the tokens' times of arrival run backwards");
   }
   const auto& timings = completion.timings;
+  if (timings && predicted && *predicted != timings->predicted) {
+    return Fail(ErrorCode::kBadRequest,
+                fmt::format("contradicts itself: tokens_predicted is {}, timings.predicted_n {}",
+                            base::Count(*predicted), base::Count(timings->predicted)));
+  }
   const auto cached = timings ? base::Count(timings->cached.value_or(Tokens(0))) : 0;
   completion.prompt =
       evaluated.value_or(timings ? Tokens(base::Count(timings->prompt) + cached) : Tokens(0));

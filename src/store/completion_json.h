@@ -13,7 +13,7 @@ namespace culprit::store {
 // t_end, clock), or just the server's answer with its `timings`. Unknown keys are ignored.
 //
 // Stamps without a named clock that lie after the year 2001 in nanoseconds since 1970 are taken
-// for CLOCK_REALTIME. Fails with kUnreadable, naming the key, on a wrong type, on times that run
+// for CLOCK_REALTIME. Fails with kBadRequest, naming the key, on a wrong type, on times that run
 // backwards, and when neither times nor timings are there.
 base::Result<experiment::Completion> ReadCompletion(std::string_view json);
 

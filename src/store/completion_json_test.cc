@@ -56,6 +56,15 @@ TEST(CompletionJson, RefusesWhatMakesNoSense) {
             "\"timings.prompt_ms\" has a value that makes no sense there");
   EXPECT_EQ(text(R"({"t_send": 18446744073709551615, "t_chunk": [1]})"),
             "\"t_send\" has a value that makes no sense there");
+  EXPECT_EQ(text(R"({"t_chunk": [-1, 1]})"), "\"t_chunk\" has a value that makes no sense there");
+  EXPECT_EQ(text(R"({"t_chunk": [1, 9223372036854775807]})"),
+            "\"t_chunk\" has a value that makes no sense there");
+  EXPECT_EQ(text(R"({"timings": {"prompt_n": 1, "prompt_ms": 1, "predicted_n": 5,
+                     "predicted_ms": 1, "draft_n": 2, "draft_n_accepted": 3}})"),
+            "\"timings.draft_n_accepted\" has a value that makes no sense there");
+  EXPECT_EQ(text(R"({"tokens_predicted": 4, "timings": {"prompt_n": 1, "prompt_ms": 1,
+                     "predicted_n": 5, "predicted_ms": 1}})"),
+            "contradicts itself: tokens_predicted is 4, timings.predicted_n 5");
   EXPECT_EQ(text("[]"), "is JSON, but no object");
   EXPECT_EQ(text("{}"),
             "holds neither a request's times nor a server's timings; give the JSON answer of "

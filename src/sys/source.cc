@@ -228,6 +228,8 @@ Result<std::unique_ptr<ByteStream>> OpenRaw(const std::string& path) {
 
 }  // namespace
 
+bool IsCompressed(std::string_view bytes) { return Detect(bytes) != Compression::kNone; }
+
 Result<Source> Source::Open(const std::string& path) {
   auto raw = OpenRaw(path);
   if (!raw) return Fail(std::move(raw.error()));
@@ -235,7 +237,7 @@ Result<Source> Source::Open(const std::string& path) {
   if (!start) return Fail(std::move(start.error()));
   if (start->empty()) {
     return Fail(ErrorCode::kNotATrace, "the file is empty", path,
-                "the profiler recorded nothing or was killed before it wrote");
+                "what should have written it recorded nothing or was killed before it wrote");
   }
   Source source;
   source.path_ = path;

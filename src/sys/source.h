@@ -39,6 +39,9 @@ enum class Compression { kNone, kGzip, kXz };
 // that much needs three times as much while it is copied.
 std::size_t ThirdOfMemory();
 
+// IsCompressed tells whether bytes begin like a gzip or xz file.
+bool IsCompressed(std::string_view bytes);
+
 // Source is a file that a reader may look at: by path, as a stream or as a block of memory.
 // Compression (gzip, xz) is found by content and undone here; readers never see it.
 //

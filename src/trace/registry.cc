@@ -25,6 +25,10 @@ base::Result<Trace> ReadTrace(const sys::Source& source, const ReadOptions& opti
     }
     if (std::holds_alternative<Mine>(verdict)) return reader.read(source, options);
   }
+  if (sys::IsCompressed(source.head())) {
+    return base::Fail(base::ErrorCode::kNotATrace, "is compressed twice", source.path(),
+                      "unpack it once");
+  }
   std::string known;
   for (const Reader& reader : Readers())
     known += (known.empty() ? "" : ", ") + std::string(reader.name);
