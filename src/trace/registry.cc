@@ -12,11 +12,7 @@ namespace culprit::trace {
 
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
-      rocpd::kReader,
-      nsys::kReader,
-      rocprof_json::kReader,
-      chrome::kReader,
-      rocprof_csv::kReader,
+      rocpd::kReader, nsys::kReader, rocprof_json::kReader, chrome::kReader, rocprof_csv::kReader,
   };
   return kReaders;
 }
