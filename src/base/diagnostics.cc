@@ -86,20 +86,6 @@ const FindingInfo& Describe(Finding finding) {
   return kTable[static_cast<std::size_t>(finding)];
 }
 
-std::string_view Name(Severity severity) {
-  switch (severity) {
-    case kInfo:
-      return "info";
-    case kNotice:
-      return "notice";
-    case kDataLoss:
-      return "data loss";
-    case kError:
-      return "error";
-  }
-  CULPRIT_CHECK(false);
-}
-
 void Diagnostics::Add(Finding finding, std::int64_t count, std::string_view example) {
   if (count <= 0) return;
   auto [it, fresh] = entries_.try_emplace(finding, Entry{finding, 0, std::string(example)});

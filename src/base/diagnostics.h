@@ -57,7 +57,6 @@ struct FindingInfo {
 
 // Describe returns the row of the table.
 const FindingInfo& Describe(Finding finding);
-std::string_view Name(Severity severity);
 
 // Diagnostics counts findings, each with the first example seen. Ordered by Finding.
 class Diagnostics {

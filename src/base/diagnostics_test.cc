@@ -83,12 +83,5 @@ TEST(Findings, HaveEachAnIdOfTheirOwnAndASentence) {
   }
 }
 
-TEST(Severities, HaveNames) {
-  EXPECT_EQ(Name(Severity::kInfo), "info");
-  EXPECT_EQ(Name(Severity::kNotice), "notice");
-  EXPECT_EQ(Name(Severity::kDataLoss), "data loss");
-  EXPECT_EQ(Name(Severity::kError), "error");
-}
-
 }  // namespace
 }  // namespace culprit::base
