@@ -86,65 +86,61 @@ class Events final : public sys::JsonEvents {
   void Value(int path, const JsonScalar& value) override;
 
  private:
+  // Each is where a value of its kind belongs; null when the path has none.
+  std::string* TextAt(int path);
+  std::optional<std::int64_t>* IntegerAt(int path);
+
   Recording& recording_;
   Event event_;
   std::optional<std::int64_t> device_number_;
   std::string device_name_;
 };
 
-void Events::Value(int path, const JsonScalar& value) {
-  const auto dimension = [&value](std::vector<std::int64_t>& sizes) {
-    if (sizes.size() < 4) sizes.push_back(value.Integer().value_or(0));
-  };
+std::string* Events::TextAt(int path) {
   switch (path) {
     case kPhase:
-      event_.phase = value.String().value_or("");
-      break;
+      return &event_.phase;
     case kCategory:
-      event_.category = value.String().value_or("");
-      break;
+      return &event_.category;
     case kName:
-      event_.name = value.String().value_or("");
-      break;
-    case kProcess:
-      event_.process = value.Integer();
-      break;
-    case kThread:
-      event_.thread = value.Integer();
-      break;
-    case kStart:
-      event_.start = value.Thousandths();
-      break;
-    case kDuration:
-      event_.duration = value.Thousandths();
-      break;
-    case kArgDevice:
-      event_.device = value.Integer();
-      break;
-    case kArgQueue:
-      event_.queue = value.Integer();
-      break;
-    case kArgStream:
-      event_.stream = value.Integer();
-      break;
-    case kArgCorrelation:
-      event_.correlation = value.Integer();
-      break;
-    case kArgGrid:
-      return dimension(event_.grid);
-    case kArgBlock:
-      return dimension(event_.block);
-    case kDeviceNumber:
-      device_number_ = value.Integer();
-      break;
+      return &event_.name;
     case kDeviceName:
-      device_name_ = value.String().value_or("");
-      break;
-    case kBaseTime:
-      return recording_.SetBase(value.Integer());
+      return &device_name_;
     default:
-      break;
+      return nullptr;
   }
+}
+
+std::optional<std::int64_t>* Events::IntegerAt(int path) {
+  switch (path) {
+    case kProcess:
+      return &event_.process;
+    case kThread:
+      return &event_.thread;
+    case kArgDevice:
+      return &event_.device;
+    case kArgQueue:
+      return &event_.queue;
+    case kArgStream:
+      return &event_.stream;
+    case kArgCorrelation:
+      return &event_.correlation;
+    case kDeviceNumber:
+      return &device_number_;
+    default:
+      return nullptr;
+  }
+}
+
+void Events::Value(int path, const JsonScalar& value) {
+  if (std::string* text = TextAt(path)) *text = value.String().value_or("");
+  if (auto* integer = IntegerAt(path)) *integer = value.Integer();
+  if (path == kStart) event_.start = value.Thousandths();
+  if (path == kDuration) event_.duration = value.Thousandths();
+  if (path == kBaseTime) recording_.SetBase(value.Integer());
+  if (path != kArgGrid && path != kArgBlock) return;
+  std::vector<std::int64_t>& sizes = path == kArgGrid ? event_.grid : event_.block;
+  if (sizes.size() < 4) sizes.push_back(value.Integer().value_or(0));
 }
 
 // Outline is what a JSON document shows on its outside.

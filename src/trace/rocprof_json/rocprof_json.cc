@@ -119,6 +119,9 @@ class Events final : public sys::JsonEvents {
   [[nodiscard]] bool has_counters() const { return has_counters_; }
 
  private:
+  // Each is where a value of its kind belongs; null when the path has none.
+  std::string* TextAt(int path);
+  std::optional<std::int64_t>* IntegerAt(int path);
   void CountSkipped(std::string_view what);
   void CountMalformed(bool good, std::string_view what);
 
@@ -180,47 +183,48 @@ void Events::End(int path) {
   }
 }
 
+std::string* Events::TextAt(int path) {
+  switch (path) {
+    case kAgentName:
+      return &agent_.name;
+    case kSymbolMangled:
+      return &symbol_.mangled;
+    case kSymbolDemangled:
+      return &symbol_.demangled;
+    default:
+      return nullptr;
+  }
+}
+
+std::optional<std::int64_t>* Events::IntegerAt(int path) {
+  if (path < kFieldCount) return &record_[static_cast<std::size_t>(path)];
+  switch (path) {
+    case kPid:
+      return &process_.pid;
+    case kAgentHandle:
+      return &agent_.handle;
+    case kAgentNode:
+      return &agent_.node;
+    case kAgentType:
+      return &agent_.type;
+    case kSymbolId:
+      return &symbol_.id;
+    default:
+      return nullptr;
+  }
+}
+
 void Events::Value(int path, const JsonScalar& value) {
-  if (path < kFieldCount) {
-    record_[static_cast<std::size_t>(path)] = value.Integer();
+  if (auto* integer = IntegerAt(path)) {
+    *integer = value.Integer();
     return;
   }
   const std::string_view text = value.String().value_or("");
-  switch (path) {
-    case kPid:
-      process_.pid = value.Integer();
-      break;
-    case kAgentHandle:
-      agent_.handle = value.Integer();
-      break;
-    case kAgentNode:
-      agent_.node = value.Integer();
-      break;
-    case kAgentType:
-      agent_.type = value.Integer();
-      break;
-    case kAgentName:
-      agent_.name = text;
-      break;
-    case kKindInfo:
-      return process_.AddKind();
-    case kOperationName:
-      return process_.AddOperation(text);
-    case kSymbolId:
-      symbol_.id = value.Integer();
-      break;
-    case kSymbolMangled:
-      symbol_.mangled = text;
-      break;
-    case kSymbolDemangled:
-      symbol_.demangled = text;
-      break;
-    case kDispatch:
-    case kCopy:
-    case kHipCall:
-      return CountMalformed(false, "a record that is no object");
-    default:
-      break;
+  if (std::string* target = TextAt(path)) *target = text;
+  if (path == kKindInfo) process_.AddKind();
+  if (path == kOperationName) process_.AddOperation(text);
+  if (path == kDispatch || path == kCopy || path == kHipCall) {
+    CountMalformed(false, "a record that is no object");
   }
 }
 
