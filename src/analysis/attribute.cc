@@ -99,6 +99,7 @@ void AddInterval(DeltaRow& row, const Pair& pair, const Variant& a, const Varian
   const auto difference = stats::CompareSeries(Series(a.analysis, pair.a),
                                                Series(b.analysis, pair.b), /*resolution=*/1.0);
   row.p = difference.p;
+  row.warnings = difference.warnings;
   if (!difference.interval) return;
   row.interval = {PerToken(NanosF(difference.interval->low)),
                   PerToken(NanosF(difference.interval->high))};

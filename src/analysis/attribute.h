@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "stats/block_means.h"
+#include "stats/warning.h"
 
 namespace culprit::analysis {
 
@@ -59,7 +60,8 @@ struct DeltaRow {
     base::PerToken low, high;
   };
   std::optional<Interval> interval = {};
-  std::optional<double> p = {};  // adjusted
+  std::optional<double> p = {};               // adjusted
+  std::vector<stats::Warning> warnings = {};  // why interval and p are weak, or absent
   bool stands_out = false;
   std::vector<DeltaRow> kernels = {};  // of a category, largest change first
 

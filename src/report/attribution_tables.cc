@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -183,6 +184,18 @@ bool WorthOpening(const DeltaRow& category) {
                      [](const DeltaRow& kernel) { return kernel.stands_out; });
 }
 
+// Each warning of the statistics once, with the number of categories that it is about.
+void AddStatisticalWarnings(const Attribution& attribution, Table& table) {
+  std::map<stats::Warning, std::size_t> rows;
+  for (const DeltaRow& row : attribution.rows) {
+    for (const stats::Warning warning : row.warnings) ++rows[warning];
+  }
+  for (const auto& [warning, count] : rows) {
+    table.notes.push_back(fmt::format("{} of {} rows: {}.", count, attribution.rows.size(),
+                                      stats::Describe(warning)));
+  }
+}
+
 }  // namespace
 
 Table TracedTable(const Attribution& attribution, const CostUnit& unit, std::size_t kernels) {
@@ -217,6 +230,7 @@ Table TracedTable(const Attribution& attribution, const CostUnit& unit, std::siz
     table.rows.push_back(
         SumRow("untraced (median)", untraced->a, untraced->b, unit, columns, Emphasis::kTotal));
   }
+  AddStatisticalWarnings(attribution, table);
   const auto noisy = [](const DeltaRow& row) { return row.p.has_value(); };
   if (std::ranges::none_of(attribution.rows, noisy)) return table;
   table.notes.push_back(
