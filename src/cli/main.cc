@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <exception>
 
 #include "cli/commands.h"
@@ -49,6 +50,8 @@ int main(int argc, char** argv) {
     return Run(argc, argv);
   } catch (const std::bad_alloc&) {
     std::fputs("culprit: out of memory\n", stderr);
-    return static_cast<int>(ExitCode::kEnvironment);
+  } catch (const std::exception& error) {  // of a library: our own code throws nothing
+    std::fprintf(stderr, "culprit: %s\n", error.what());
   }
+  return static_cast<int>(ExitCode::kEnvironment);
 }

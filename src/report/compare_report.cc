@@ -247,7 +247,7 @@ void AddPair(const Attribution& attribution, const CostUnit& unit, analysis::Pha
   report.headline.push_back(story.Headline());
   report.headline.push_back(story.Culprit());
   if (auto text = story.Speculation(); !text.empty()) report.headline.push_back(std::move(text));
-  const auto note = [&](Note::Level level, const char* id, std::string text) {
+  const auto note = [&](Note::Level level, const char* id, const std::string& text) {
     if (!text.empty()) report.notes.push_back({level, id, lead + text});
   };
   note(Note::Level::kWarning, "not_valid_for_untraced_delta", story.Invalidity());
