@@ -1,4 +1,4 @@
-# Puts text files into the program: <symbol> becomes a std::array of {file name, content}, declared
+# Puts text files into the program: <symbol> becomes a std::vector of {file name, content}, declared
 # by the layer that uses it.
 function(culprit_embed_files layer namespace symbol pattern)
   file(GLOB files CONFIGURE_DEPENDS "${pattern}")

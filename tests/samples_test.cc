@@ -131,8 +131,8 @@ TEST_F(RealRecordings, SpeculationTakesFewerSteps) {
   const auto attribution = analysis::Attribute(Load("h200-20k/f16"), spec);
   ASSERT_TRUE(attribution.speculation);
   const auto& split = *attribution.speculation;
-  EXPECT_NEAR((split.more_steps + split.slower_steps).millis(),
-              attribution.traced_delta().millis(), 1e-9);
+  EXPECT_NEAR((split.more_steps + split.slower_steps).millis(), attribution.traced_delta().millis(),
+              1e-9);
   EXPECT_LT(split.more_steps.millis(), 0);
   EXPECT_GT(split.slower_steps.millis(), 0);
 }

@@ -29,18 +29,23 @@ std::optional<Passes> PassesOf(const trace::Trace& trace, const FoundWindow& fou
                     {.vocabulary = query.vocabulary, .speculative = drafts});
 }
 
-std::vector<DeviceTime> DeviceTimes(const trace::Trace& trace, const Window& window,
-                                    const Ownership& all) {
-  std::vector<char> works(trace.devices.size(), 0);
+// A device is busy while one of its dispatches runs. They are sorted by start, so it is enough to
+// remember how far each device is covered.
+std::vector<DeviceTime> DeviceTimes(const trace::Trace& trace, const Window& window) {
+  std::vector<base::TraceTime> covered(trace.devices.size(), window.begin);
+  std::vector<Nanos> busy(trace.devices.size());
   for (std::size_t i = window.first; i < window.last; ++i) {
-    works[trace.lanes[trace.lane[i].index()].device.index()] = 1;
+    const std::size_t device = trace.lanes[trace.lane[i].index()].device.index();
+    const base::TraceTime begin = std::max(trace.start[i], covered[device]);
+    const base::TraceTime end = std::min(trace.end[i], window.end);
+    if (end <= begin) continue;
+    busy[device] += end - begin;
+    covered[device] = end;
   }
-  const bool alone = std::count(works.begin(), works.end(), 1) <= 1;
   std::vector<DeviceTime> devices;
-  for (std::size_t d = 0; d < works.size(); ++d) {
-    if (works[d] == 0) continue;
-    const Nanos idle = alone ? all.idle : OwnDevice(trace, window, trace::DeviceId(d)).idle;
-    devices.push_back({trace.devices[d].name, window.length() - idle, idle});
+  for (std::size_t d = 0; d < busy.size(); ++d) {
+    if (busy[d] == Nanos(0)) continue;
+    devices.push_back({trace.devices[d].name, busy[d], window.length() - busy[d]});
   }
   return devices;
 }
@@ -110,7 +115,7 @@ Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query,
     analysis.steps = {passes->steps(), passes->count(PassKind::kDraft), passes->method,
                       passes->anchor};
   }
-  analysis.devices = DeviceTimes(trace, analysis.found.window, ownership);
+  analysis.devices = DeviceTimes(trace, analysis.found.window);
   analysis.dispatches = trace.size();
   AddHostCalls(trace, analysis.found.window, analysis);
   analysis.proof = ProveComplete({trace, analysis.found, groups, passes, analysis.rollup});

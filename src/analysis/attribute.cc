@@ -89,7 +89,7 @@ DeltaRow MakeRow(RowKind kind, const Pair& pair, const Variant& a, const Variant
   row.full_name = pair.full_name;
   row.a = MakeCosts(a.analysis, pair.a);
   row.b = MakeCosts(b.analysis, pair.b);
-  if (kind != RowKind::kIdle) row.split = SplitByLaunches(row, a.analysis, b.analysis);
+  if (kind == RowKind::kKernel) row.split = SplitByLaunches(row, a.analysis, b.analysis);
   return row;
 }
 
@@ -121,6 +121,17 @@ std::vector<DeltaRow> KernelRows(const std::map<std::string, Pair>& kernels, con
   return rows;
 }
 
+// SumOfSplits adds up a category's kernels: its own mean per launch would move when a small kernel
+// joins, although nothing became faster.
+LaunchSplit SumOfSplits(const std::vector<DeltaRow>& kernels) {
+  LaunchSplit sum{PerToken(NanosF(0)), PerToken(NanosF(0))};
+  for (const DeltaRow& kernel : kernels) {
+    sum.more_launches = sum.more_launches + kernel.split->more_launches;
+    sum.slower_launches = sum.slower_launches + kernel.split->slower_launches;
+  }
+  return sum;
+}
+
 std::vector<DeltaRow> CategoryRows(const Variant& a, const Variant& b) {
   std::map<std::string, std::map<std::string, Pair>> kernels;  // category → identity
   std::map<std::string, Pair> categories;
@@ -145,6 +156,7 @@ std::vector<DeltaRow> CategoryRows(const Variant& a, const Variant& b) {
     rows.push_back(MakeRow(RowKind::kCategory, pair, a, b));
     AddInterval(rows.back(), pair, a, b);
     rows.back().kernels = KernelRows(kernels[category], a, b);
+    rows.back().split = SumOfSplits(rows.back().kernels);
   }
   return rows;
 }

@@ -30,13 +30,14 @@ enum class RowKind { kCategory, kKernel, kIdle };
 struct Costs {
   base::PerToken per_token{base::NanosF(0)};
   std::int64_t launches = 0;
-  double launches_per_step = 0;                 // 0 when steps are unknown
-  std::optional<base::NanosF> per_launch = {};  // absent without launches
-  base::PerToken summed{base::NanosF(0)};       // what adding up durations would say
+  std::optional<double> launches_per_step = {};  // absent when steps are unknown
+  std::optional<base::NanosF> per_launch = {};   // absent without launches
+  base::PerToken summed{base::NanosF(0)};        // what adding up durations would say
 };
 
 // LaunchSplit divides a row's change into more launches and slower launches, like StepSplit. A
-// kernel that exists on one side only is all "more launches".
+// kernel that exists on one side only is all "more launches". A category's is the sum of its
+// kernels'.
 struct LaunchSplit {
   base::PerToken more_launches, slower_launches;
 };

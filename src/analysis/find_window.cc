@@ -66,9 +66,23 @@ std::optional<Tokens> PromptOf(const WindowQuery& query) {
   return Tokens(Count(timings->prompt) + Count(timings->cached.value_or(Tokens(0))));
 }
 
+// TurnOf counts the requests of the log that look like this one.
+Turn TurnOf(const WindowQuery& query, const ServerTimings& timings) {
+  Turn turn{0, 0};
+  for (std::size_t i = 0; i < query.logged.size(); ++i) {
+    if (i == query.request) turn.nth = turn.of;
+    turn.of += LookAlike(query.logged[i], timings) ? 1 : 0;
+  }
+  return turn.nth < turn.of ? turn : Turn{};
+}
+
 // ToTrace reads a host time as a trace time. Both are the same clock, or the window built from
-// them is checked to lie inside the trace.
-TraceTime ToTrace(base::HostTime time) { return TraceTime(time.time_since_epoch()); }
+// them is checked to lie inside the trace. No trace reaches as far as the times that are cut here
+// to keep their differences inside 64 bits.
+TraceTime ToTrace(base::HostTime time) {
+  constexpr Nanos kFurthest(std::int64_t{1} << 61);
+  return TraceTime(std::clamp(time.time_since_epoch(), -kFurthest, kFurthest));
+}
 
 // ByClient is absent when the client recorded no times.
 std::optional<Window> ByClient(const WindowQuery& query) {
@@ -129,17 +143,17 @@ void Compare(const Window& other, std::string_view name, FoundWindow& found) {
 
 Result<Window> ByOffsets(const trace::Trace& trace, const WindowQuery& query) {
   const auto [from, to] = *query.given;
-  Window window{.begin = TraceBegin(trace) + from,
+  const Nanos length = TraceEnd(trace) - TraceBegin(trace);
+  if (from < Nanos(0) || to <= from || from >= length || to > length + length / 50) {
+    return Fail(ErrorCode::kUsage,
+                fmt::format("the window given does not lie inside the trace, which is {} long",
+                            base::Seconds(length)),
+                trace.path, "--from and --to count from the first dispatch");
+  }
+  return Window{.begin = TraceBegin(trace) + from,
                 .end = TraceBegin(trace) + to,
                 .phase = query.phase,
                 .method = WindowMethod::kGiven};
-  if (to <= from || window.begin >= TraceEnd(trace) || from < Nanos(0)) {
-    return Fail(ErrorCode::kUsage,
-                fmt::format("the window given does not lie inside the trace, which is {} long",
-                            base::Seconds(TraceEnd(trace) - TraceBegin(trace))),
-                trace.path, "--from and --to count from the first dispatch");
-  }
-  return window;
 }
 
 std::string NameOf(WindowMethod method) {
@@ -198,10 +212,14 @@ Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& que
   const auto by_client = ByClient(query);
   std::optional<Result<ServerWindow>> by_server;
   if (const auto timings = TimingsOf(query)) {
-    by_server = FindByServerTimings(trace, *timings, query.phase, query.vocabulary);
+    by_server = FindByServerTimings(trace, *timings, query.phase, query.vocabulary,
+                                    TurnOf(query, *timings));
   }
   auto found = Choose(trace, query, by_client, by_server);
   if (!found) return found;
+  if (found->window.length() <= Nanos(0)) {
+    return Fail(ErrorCode::kNoWindow, "the window takes no time", trace.path);
+  }
 
   found->window.tokens = TokensOf(query);
   SetDispatchRange(trace, found->window);

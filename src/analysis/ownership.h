@@ -33,8 +33,4 @@ struct Ownership {
 // idle means that no device works, so the rows add up to what the clock shows.
 Ownership Own(const trace::Trace& trace, const Window& window);
 
-// OwnDevice is the same for one device alone: its dispatches against its own idle time. Entries
-// of other devices are 0. The law holds for each device by itself.
-Ownership OwnDevice(const trace::Trace& trace, const Window& window, trace::DeviceId device);
-
 }  // namespace culprit::analysis

@@ -78,12 +78,20 @@ TEST(Ownership, AWaitingDispatchSharesOnlyOnceItRuns) {
   EXPECT_EQ(Counts(Own(trace, MakeWindow(trace, 100, 160))), (Expected{30, 15, 15, 0}));
 }
 
-TEST(Ownership, EachDeviceHasItsOwnIdleTime) {
+TEST(Ownership, DevicesShareWhatTheyDoAtOnce) {
   const auto trace = MakeTrace({{100, 140, 1, 0}, {120, 200, 1, 1}});
-  const Window window = MakeWindow(trace, 100, 200);
-  EXPECT_EQ(Counts(OwnDevice(trace, window, trace::DeviceId(0u))), (Expected{40, 0, 60}));
-  EXPECT_EQ(Counts(OwnDevice(trace, window, trace::DeviceId(1u))), (Expected{0, 80, 20}));
-  EXPECT_EQ(Counts(Own(trace, window)), (Expected{30, 70, 0}));
+  EXPECT_EQ(Counts(Own(trace, MakeWindow(trace, 100, 200))), (Expected{30, 70, 0}));
+}
+
+// A file may claim as many streams as it has dispatches.
+TEST(Ownership, SharesAmongAnyNumberOfLanes) {
+  constexpr std::int64_t kLanes = 50'000;
+  std::vector<Work> work;
+  for (std::int64_t i = 0; i < kLanes; ++i) work.push_back({1, 1 + 2 * kLanes, i + 1});
+  const auto trace = MakeTrace(work);
+  Expected expected(kLanes, 2);
+  expected.push_back(0);
+  EXPECT_EQ(Counts(Own(trace, MakeWindow(trace, 1, 1 + 2 * kLanes))), expected);
 }
 
 // NaiveOwn decides each nanosecond for itself. It rounds like Own because it shares a stretch
@@ -139,12 +147,6 @@ TEST(Ownership, RandomTracesAgreeWithADecisionPerNanosecond) {
     const Window window = MakeWindow(trace, begin, begin + pick(1, 150));
     const auto own = Counts(Own(trace, window));
     EXPECT_EQ(own, NaiveOwn(trace, window)) << "round " << round;
-    for (std::size_t device = 0; device < trace.devices.size(); ++device) {
-      const auto alone = Counts(OwnDevice(trace, window, trace::DeviceId(device)));
-      std::int64_t sum = 0;
-      for (const std::int64_t time : alone) sum += time;
-      EXPECT_EQ(sum, window.length().count());
-    }
   }
 }
 

@@ -225,6 +225,30 @@ std::string DescribeTargetAnchor(const trace::Trace& trace, const Window& window
   return most == times.end() ? "" : Describe(trace, groups.groups[most->first]);
 }
 
+// A head has as many rows a block as its kernel likes: 1 for one token, 2 for several.
+constexpr std::array<int, 5> kRowsPerBlock = {1, 2, 4, 8, 16};
+
+// FindHeads marks the groups that are output heads. 32,768 words in blocks of 8 rows have the grid
+// of a projection to 4,096: what is launched much more often than the surer heads is a layer's.
+std::vector<char> FindHeads(const trace::Trace& trace, const LaunchGroups& groups,
+                            std::optional<std::int64_t> vocabulary) {
+  constexpr std::int64_t kMuchMore = 16;
+  std::vector<char> is_head(groups.groups.size(), 0);
+  std::int64_t surer = 0;  // launches of heads with fewer rows a block
+  for (const int rows : kRowsPerBlock) {
+    std::int64_t launches = 0;
+    for (std::size_t g = 0; g < groups.groups.size(); ++g) {
+      const LaunchGroup& group = groups.groups[g];
+      if (RowsPerBlock(trace, group, vocabulary) != rows) continue;
+      if (surer > 0 && group.launches > kMuchMore * surer) continue;
+      is_head[g] = 1;
+      launches += group.launches;
+    }
+    surer += launches;
+  }
+  return is_head;
+}
+
 }  // namespace
 
 std::int64_t Passes::count(PassKind kind) const {
@@ -232,8 +256,8 @@ std::int64_t Passes::count(PassKind kind) const {
                        [&](const Pass& pass) { return pass.kind == kind; });
 }
 
-bool IsOutputHead(const trace::Trace& trace, const LaunchGroup& group,
-                  std::optional<std::int64_t> vocabulary) {
+int RowsPerBlock(const trace::Trace& trace, const LaunchGroup& group,
+                 std::optional<std::int64_t> vocabulary) {
   constexpr std::uint32_t kManyRows = 32768;
   constexpr std::array<std::string_view, 6> kProducts = {"mul_mat", "gemv",   "gemm",
                                                          "Cijk_",   "matmul", "wvSplitK"};
@@ -242,21 +266,19 @@ bool IsOutputHead(const trace::Trace& trace, const LaunchGroup& group,
   const bool product = std::any_of(kProducts.begin(), kProducts.end(), [&](std::string_view word) {
     return name.find(word) != std::string_view::npos;
   });
-  if (!product || !geometry.known()) return false;
-  if (!vocabulary) return geometry.grid.x >= kManyRows;
-  for (const std::int64_t rows_per_block : {1, 2, 4, 8, 16}) {
-    if (geometry.grid.x == (*vocabulary + rows_per_block - 1) / rows_per_block) return true;
+  if (!product || !geometry.known()) return 0;
+  if (!vocabulary) return geometry.grid.x >= kManyRows ? 1 : 0;
+  if (*vocabulary < 1) return 0;
+  for (const int rows : kRowsPerBlock) {
+    if (geometry.grid.x == (*vocabulary - 1) / rows + 1) return rows;
   }
-  return false;
+  return 0;
 }
 
 std::optional<Passes> FindPasses(const trace::Trace& trace, const Window& window,
                                  const LaunchGroups& groups, const PassHints& hints) {
-  std::vector<char> is_head(groups.groups.size(), 0);
-  for (std::size_t g = 0; g < groups.groups.size(); ++g) {
-    is_head[g] = IsOutputHead(trace, groups.groups[g], hints.vocabulary) ? 1 : 0;
-  }
-  if (const Anchors heads = LaunchesOf(window, groups, is_head); !heads.empty()) {
+  const auto heads = LaunchesOf(window, groups, FindHeads(trace, groups, hints.vocabulary));
+  if (!heads.empty()) {
     Passes passes = CutAt(heads, window, groups, hints);
     passes.anchor = DescribeTargetAnchor(trace, window, groups, passes);
     return passes;

@@ -19,11 +19,17 @@ struct StepEnd {
   TraceTime time;
 };
 
-// StepEnds lists the ends of all steps; the last one ends with the window.
-std::vector<StepEnd> StepEnds(const trace::Trace& trace, const Window& window,
+// Each class has a time for each step: some 200 classes by some 1,000 steps in a real trace, and
+// what a hostile one likes. 64 Mi of them are 512 MB.
+constexpr std::size_t kMostTimes = std::size_t{1} << 26;
+
+// StepEnds lists the ends of all steps; the last one ends with the window. Empty when the steps
+// are unknown, or too many to keep a time of each class for each.
+std::vector<StepEnd> StepEnds(const trace::Trace& trace, const Window& window, std::size_t classes,
                               const std::optional<Passes>& passes) {
   std::vector<StepEnd> ends;
-  if (!passes) return ends;
+  if (!passes || passes->passes.size() > kMostTimes / std::max<std::size_t>(classes, 1))
+    return ends;
   TraceTime latest = window.begin;
   for (const Pass& pass : passes->passes) {
     if (pass.kind != PassKind::kTarget) continue;
@@ -71,7 +77,7 @@ Rollup Roll(const trace::Trace& trace, const Window& window, const Ownership& ow
             const Classification& classes, const std::optional<Passes>& passes) {
   CULPRIT_CHECK(ownership.exclusive.size() == window.last - window.first);
   CULPRIT_CHECK(classes.of.size() == window.last - window.first);
-  const std::vector<StepEnd> ends = StepEnds(trace, window, passes);
+  const std::vector<StepEnd> ends = StepEnds(trace, window, classes.classes.size(), passes);
 
   Rollup rollup;
   rollup.wall = window.length();

@@ -42,7 +42,7 @@ struct Rollup {
   base::Nanos wall{}, idle{};
   std::vector<KernelCost> kernels;         // one entry a class, in order of first appearance
   std::vector<base::Nanos> idle_per_step;  // empty when steps are unknown
-  std::int64_t steps = 0;                  // 0: unknown
+  std::int64_t steps = 0;                  // 0: unknown, or too many to tell apart
 
   [[nodiscard]] base::Nanos exclusive() const { return wall - idle; }
   [[nodiscard]] base::Nanos summed() const;

@@ -51,7 +51,14 @@ std::vector<Gap> LargestGaps(const trace::Trace& trace) {
   return gaps;
 }
 
-Nanos Rounded(base::NanosF time) { return Nanos(static_cast<Nanos::rep>(time.count() + 0.5)); }
+// A time longer than any trace (a log is text, and may say 1e300 ms) fits nowhere and stays so.
+Nanos Rounded(base::NanosF time) {
+  constexpr auto kLongest = static_cast<double>(std::int64_t{1} << 61);  // 73 years
+  return Nanos(static_cast<Nanos::rep>(std::min(time.count() + 0.5, kLongest)));
+}
+
+// Slack is how far a request may lie from where its durations put it.
+Nanos Slack(Nanos decode) { return std::max<Nanos>(decode / 20, std::chrono::milliseconds(20)); }
 
 // SnapToSteps moves a decode window so that it ends with a target pass and holds exactly the
 // steps implied. Nothing when no pattern is seen in the neighbourhood; a window with begin == end
@@ -59,7 +66,7 @@ Nanos Rounded(base::NanosF time) { return Nanos(static_cast<Nanos::rep>(time.cou
 std::optional<Window> SnapToSteps(const trace::Trace& trace, const Window& classic,
                                   const ServerTimings& timings,
                                   std::optional<std::int64_t> vocabulary) {
-  const Nanos slack = std::max<Nanos>(classic.length() / 20, std::chrono::milliseconds(20));
+  const Nanos slack = Slack(classic.length());
   Window around = classic;
   around.begin -= slack;
   around.end += slack;
@@ -89,56 +96,102 @@ std::optional<Window> SnapToSteps(const trace::Trace& trace, const Window& class
   return best;
 }
 
-// TryGap returns the decode window if the request can have started with this dispatch.
-std::optional<Window> TryGap(const trace::Trace& trace, std::size_t next,
-                             const ServerTimings& timings, TraceTime trace_end,
-                             std::optional<std::int64_t> vocabulary, bool& snapped) {
+// Candidate is where decode lies if the request started with a certain dispatch; nothing when it
+// cannot have. steps_seen: there is a pattern of steps, whether it fits or not.
+struct Candidate {
+  std::optional<Window> decode;
+  bool steps_seen = false;
+};
+
+Candidate TryGap(const trace::Trace& trace, std::size_t next, const ServerTimings& timings,
+                 TraceTime trace_end, std::optional<std::int64_t> vocabulary) {
   Window classic{.phase = Phase::kDecode, .method = WindowMethod::kServerTimings};
   classic.begin = trace.start[next] + Rounded(timings.prompt_time);
   classic.end = classic.begin + Rounded(timings.predicted_time);
-  const Nanos overshoot = std::max<Nanos>(classic.length() / 20, std::chrono::milliseconds(20));
-  if (classic.end > trace_end + overshoot) return std::nullopt;
+  if (classic.end > trace_end + Slack(classic.length())) return {};
   const auto moved = SnapToSteps(trace, classic, timings, vocabulary);
-  snapped = moved.has_value();
-  if (!moved) return classic;
-  if (moved->end <= moved->begin) return std::nullopt;
-  return moved;
+  if (!moved) return {classic, false};
+  if (moved->end <= moved->begin) return {std::nullopt, true};
+  return {moved, true};
+}
+
+std::string HowFound(std::size_t rank, const Gap& gap, bool snapped) {
+  return fmt::format(
+      "by the server's timings after {} of the trace ({}){}",
+      rank == 0 ? "the largest gap"
+                : fmt::format("gap number {} by size, not the largest,", rank + 1),
+      base::Seconds(gap.length),
+      snapped ? ", moved onto the pattern of steps" : "; no pattern of steps was seen");
+}
+
+// Places returns where the request can lie, by size of the gap, each place once: the first `wanted`
+// that show its steps. Where no gap leads to a pattern of steps it is one place at most, unproven.
+std::vector<ServerWindow> Places(const trace::Trace& trace, const ServerTimings& timings,
+                                 std::optional<std::int64_t> vocabulary, std::size_t wanted) {
+  const TraceTime trace_end = *std::max_element(trace.end.begin(), trace.end.end());
+  const auto gaps = LargestGaps(trace);
+  std::vector<ServerWindow> places;
+  std::optional<ServerWindow> unproven;
+  bool steps_seen = false;
+  for (std::size_t rank = 0; rank < gaps.size() && places.size() < wanted; ++rank) {
+    const Candidate candidate = TryGap(trace, gaps[rank].next, timings, trace_end, vocabulary);
+    steps_seen = steps_seen || candidate.steps_seen;
+    if (!candidate.decode) continue;
+    ServerWindow found{*candidate.decode, rank, HowFound(rank, gaps[rank], candidate.steps_seen)};
+    if (!candidate.steps_seen) {
+      if (!unproven) unproven = std::move(found);
+      continue;
+    }
+    const bool known = std::any_of(places.begin(), places.end(), [&](const ServerWindow& other) {
+      return other.window.begin == found.window.begin;
+    });
+    if (!known) places.push_back(std::move(found));
+  }
+  if (!steps_seen && unproven) places.push_back(*std::move(unproven));
+  return places;
 }
 
 }  // namespace
 
+bool LookAlike(const ServerTimings& a, const ServerTimings& b) {
+  if (!a.steps() || a.steps() != b.steps()) return false;
+  const base::NanosF step = a.predicted_time / static_cast<double>(Count(*a.steps()));
+  return std::chrono::abs(a.predicted_time - b.predicted_time) < step &&
+         std::chrono::abs(a.prompt_time - b.prompt_time) < Slack(Rounded(a.predicted_time));
+}
+
 Result<ServerWindow> FindByServerTimings(const trace::Trace& trace, const ServerTimings& timings,
-                                         Phase phase, std::optional<std::int64_t> vocabulary) {
+                                         Phase phase, std::optional<std::int64_t> vocabulary,
+                                         Turn turn) {
   if (!timings.steps() || timings.predicted_time.count() < 1) {
     return Fail(ErrorCode::kNoWindow, "the server's timings cover no decode step", trace.path);
   }
-  const TraceTime trace_end = *std::max_element(trace.end.begin(), trace.end.end());
-  const auto gaps = LargestGaps(trace);
-  for (std::size_t rank = 0; rank < gaps.size(); ++rank) {
-    bool snapped = false;
-    auto decode = TryGap(trace, gaps[rank].next, timings, trace_end, vocabulary, snapped);
-    if (!decode) continue;
-    ServerWindow found{*decode, rank, ""};
-    found.how = fmt::format(
-        "by the server's timings after {} of the trace ({}){}",
-        rank == 0 ? "the largest gap"
-                  : fmt::format("gap number {} by size, not the largest,", rank + 1),
-        base::Seconds(gaps[rank].length),
-        snapped ? ", moved onto the pattern of steps" : "; no pattern of steps was seen");
-    if (phase == Phase::kPrefill) {
-      found.window.end = decode->begin;
-      found.window.begin = decode->begin - Rounded(timings.prompt_time);
-      found.window.phase = phase;
-    }
-    SetDispatchRange(trace, found.window);
-    return found;
+  auto places = Places(trace, timings, vocabulary, turn.of);
+  if (places.empty()) {
+    return Fail(
+        ErrorCode::kNoWindow,
+        fmt::format("no gap of the trace is followed by {} of prefill and {} of decode "
+                    "with {} steps",
+                    base::Seconds(Rounded(timings.prompt_time)),
+                    base::Seconds(Rounded(timings.predicted_time)), Count(*timings.steps())),
+        trace.path, "is this the log of the traced run?");
   }
-  return Fail(ErrorCode::kNoWindow,
-              fmt::format("no gap of the trace is followed by {} of prefill and {} of decode with "
-                          "{} steps",
-                          base::Seconds(Rounded(timings.prompt_time)),
-                          base::Seconds(Rounded(timings.predicted_time)), Count(*timings.steps())),
-              trace.path, "is this the log of the traced run?");
+  // A log may tell of requests that were not traced: then there are no turns to go by.
+  std::size_t chosen = 0;
+  if (places.size() == turn.of) {
+    std::sort(places.begin(), places.end(), [](const ServerWindow& a, const ServerWindow& b) {
+      return a.window.begin < b.window.begin;
+    });
+    chosen = turn.nth;
+  }
+  ServerWindow found = std::move(places[chosen]);
+  if (phase == Phase::kPrefill) {
+    found.window.end = found.window.begin;
+    found.window.begin -= Rounded(timings.prompt_time);
+    found.window.phase = phase;
+  }
+  SetDispatchRange(trace, found.window);
+  return found;
 }
 
 }  // namespace culprit::analysis

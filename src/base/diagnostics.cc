@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/check.h"
 
@@ -45,7 +46,6 @@ constexpr std::array<FindingInfo, static_cast<std::size_t>(Finding::kCount)> kTa
      "trace the whole run: no --collection-period, no --selected-regions, no counters"},
     {Finding::kDuplicateDispatches, "duplicate_dispatches", kDataLoss,
      "dispatches are recorded more than once; each was counted once", ""},
-    {Finding::kDroppedRecords, "dropped_records", kDataLoss, "the profiler dropped records", ""},
     {Finding::kUnknownKernel, "unknown_kernel", kNotice, "dispatches name a kernel the file lacks",
      ""},
     {Finding::kUnknownAgent, "unknown_agent", kNotice, "dispatches name a device the file lacks",
@@ -65,10 +65,6 @@ constexpr std::array<FindingInfo, static_cast<std::size_t>(Finding::kCount)> kTa
      "two ways to find the window disagree by more than 1 %", ""},
     {Finding::kGapElsewhere, "gap_elsewhere", kNotice,
      "the largest gap of the trace does not lie before the request", ""},
-    {Finding::kStepsDisagree, "steps_disagree", kError,
-     "the steps seen in the trace are not those that the tokens imply", ""},
-    {Finding::kUnevenSteps, "uneven_steps", kNotice,
-     "decode steps differ in their number of dispatches", ""},
     {Finding::kSummedExceedsExclusive, "summed_exceeds_exclusive", kNotice,
      "kernel durations add up to more than the time that passed", ""},
     {Finding::kUnclassified, "unclassified", kNotice, "kernels match no category rule",
@@ -90,24 +86,12 @@ const FindingInfo& Describe(Finding finding) {
   return kTable[static_cast<std::size_t>(finding)];
 }
 
-std::string_view Name(Severity severity) {
-  switch (severity) {
-    case kInfo:
-      return "info";
-    case kNotice:
-      return "notice";
-    case kDataLoss:
-      return "data loss";
-    case kError:
-      return "error";
-  }
-  CULPRIT_CHECK(false);
-}
-
 void Diagnostics::Add(Finding finding, std::int64_t count, std::string_view example) {
   if (count <= 0) return;
   auto [it, fresh] = entries_.try_emplace(finding, Entry{finding, 0, std::string(example)});
-  it->second.count += count;
+  if (__builtin_add_overflow(it->second.count, count, &it->second.count)) {
+    it->second.count = std::numeric_limits<std::int64_t>::max();
+  }
   if (it->second.example.empty()) it->second.example = example;
 }
 

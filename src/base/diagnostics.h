@@ -32,19 +32,16 @@ enum class Finding {
   // identity and completeness of records
   kMissingDispatchIds,
   kDuplicateDispatches,
-  kDroppedRecords,
   kUnknownKernel,
   kUnknownAgent,
   kMixedDevices,
   kGraphWithoutNodes,
   kTruncatedNames,
   kUnsupportedRecords,
-  // windows, steps, categories
+  // windows and categories
   kEmptyWindow,
   kWindowsDisagree,
   kGapElsewhere,
-  kStepsDisagree,
-  kUnevenSteps,
   kSummedExceedsExclusive,
   kUnclassified,
   kCount,
@@ -60,7 +57,6 @@ struct FindingInfo {
 
 // Describe returns the row of the table.
 const FindingInfo& Describe(Finding finding);
-std::string_view Name(Severity severity);
 
 // Diagnostics counts findings, each with the first example seen. Ordered by Finding.
 class Diagnostics {
@@ -72,6 +68,7 @@ class Diagnostics {
     bool operator==(const Entry&) const = default;
   };
 
+  // Add ignores counts that are not positive, and stops at the largest integer.
   void Add(Finding finding, std::int64_t count = 1, std::string_view example = {});
   void Merge(const Diagnostics& other);
   [[nodiscard]] std::int64_t count(Finding finding) const;

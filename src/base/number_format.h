@@ -30,8 +30,8 @@ std::string Grouped(std::int64_t value);
 // Seconds writes a stretch of time for people: "1.871 s", "35.2 ms", "4.9 µs", "860 ns".
 std::string Seconds(Nanos time);
 
-// Exact writes a number for machines: the shortest text that reads back as the same double, "0.923",
-// "145", "1e-07". What is no number (NaN, infinities) is absent.
+// Exact writes a number for machines: the shortest text that reads back as the same double,
+// "0.923", "145", "1e-07". What is no number (NaN, infinities) is absent.
 std::optional<std::string> Exact(double value);
 
 }  // namespace culprit::base

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace culprit::base {
@@ -80,8 +81,11 @@ std::string Shortened(std::string_view printable, std::size_t max_columns) {
   const std::size_t columns = Columns(printable);
   if (columns <= max_columns) return std::string(printable);
   if (max_columns == 0) return "";
+  // "flash_attn_ext_vec" and "flash_attn_ext_f16" shall not both become "flash_attn_ext_… false>".
+  constexpr std::size_t kTellingFront = 18;
   const std::size_t kept = max_columns - 1;
-  const std::size_t front = kept - kept / 3;
+  const std::size_t back = std::min(kept / 3, kept - std::min(kept, kTellingFront));
+  const std::size_t front = kept - back;
   const auto offset_of = [&](std::size_t column) {
     std::size_t seen = 0;
     for (std::size_t i = 0; i < printable.size(); ++i) {
@@ -91,7 +95,7 @@ std::string Shortened(std::string_view printable, std::size_t max_columns) {
     return printable.size();
   };
   return std::string(printable.substr(0, offset_of(front))) + "…" +
-         std::string(printable.substr(offset_of(columns - kept / 3)));
+         std::string(printable.substr(offset_of(columns - back)));
 }
 
 }  // namespace culprit::base

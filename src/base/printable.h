@@ -12,7 +12,7 @@ namespace culprit::base {
 std::string Printable(std::string_view text);
 
 // Shortened returns at most max_columns characters of printable text, the middle replaced by "…":
-// both ends of a kernel name tell kernels apart. Every code point counts as one column.
+// both ends tell kernels apart, the first 18 columns before all. A code point is one column.
 std::string Shortened(std::string_view printable, std::size_t max_columns);
 
 // Columns counts the code points of valid UTF-8.

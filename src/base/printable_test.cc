@@ -72,7 +72,10 @@ TEST(Shortened, KeepsWhatFits) {
 }
 
 TEST(Shortened, KeepsBothEnds) {
-  EXPECT_EQ(Shortened("abcdefghij", 7), "abcd…ij");
+  EXPECT_EQ(Shortened("abcdefghijklmnopqrstuvwxyz0123456789", 31),
+            "abcdefghijklmnopqrst…0123456789");
+  EXPECT_EQ(Shortened("flash_attn_ext_vec<128, 1, false>", 21), "flash_attn_ext_vec…e>");
+  EXPECT_EQ(Shortened("abcdefghij", 7), "abcdef…");
   EXPECT_EQ(Shortened("abcdefghij", 2), "a…");
   EXPECT_EQ(Shortened("abcdefghij", 1), "…");
   EXPECT_EQ(Shortened("abcdefghij", 0), "");

@@ -14,8 +14,7 @@ using Nanos = std::chrono::nanoseconds;
 using NanosF = std::chrono::duration<double, std::nano>;
 
 // TraceClock is the clock of a trace's stamps, whatever it is; HostClock the clock in which the
-// client of a request took its times. An instant of one cannot be subtracted from the other:
-// a ClockMap (analysis/clock_map.h) leads from host to trace.
+// client of a request took its times. An instant of one cannot be subtracted from the other.
 struct TraceClock {
   using rep = std::int64_t;
   using period = std::nano;

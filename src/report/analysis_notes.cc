@@ -107,7 +107,7 @@ void AddFindings(const Analysis& analysis, const Told& told, const Add& add) {
     }
     const auto& info = base::Describe(entry.finding);
     std::string text = fmt::format("{} ({})", info.what, base::Grouped(entry.count));
-    if (!entry.example.empty()) text += ": " + base::Printable(base::Shortened(entry.example, 120));
+    if (!entry.example.empty()) text += ": " + base::Shortened(base::Printable(entry.example), 120);
     if (!info.advice.empty()) text += fmt::format("; {}", info.advice);
     add(LevelOf(info.severity), info.id, text);
   }

@@ -39,7 +39,8 @@ bool HasSteps(const Attribution& attribution) {
 std::string LaunchesText(const DeltaRow& row, bool per_step) {
   const auto text = [&](const analysis::Costs& costs) {
     if (costs.launches == 0) return std::string();
-    return per_step ? base::Plain(costs.launches_per_step) : base::Grouped(costs.launches);
+    return per_step && costs.launches_per_step ? base::Plain(*costs.launches_per_step)
+                                               : base::Grouped(costs.launches);
   };
   return FromTo(text(row.a), text(row.b));
 }
@@ -137,8 +138,9 @@ Row TracedRow(const DeltaRow& row, const Attribution& attribution, const CostUni
   const bool idle = row.kind == RowKind::kIdle;
   cells.push_back(idle ? Absent() : Cell{"", row.a.launches});
   cells.push_back(idle ? Absent() : Cell{"", row.b.launches});
-  cells.push_back(idle ? Absent() : Cell{"", row.a.launches_per_step});
-  cells.push_back(idle ? Absent() : Cell{"", row.b.launches_per_step});
+  for (const auto& per_step : {row.a.launches_per_step, row.b.launches_per_step}) {
+    cells.push_back(idle || !per_step ? Absent() : Cell{"", *per_step});
+  }
   cells.push_back(MaybeMicros(row.a.per_launch));
   cells.push_back(MaybeMicros(row.b.per_launch));
   cells.push_back(idle ? Absent() : Cost(row.a.summed, unit));

@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "report/analysis_notes.h"
 #include "report/attribution_tables.h"
+#include "report/steps_table.h"
 
 namespace culprit::report {
 namespace {
@@ -42,13 +43,13 @@ class Story {
     }
     const PerToken delta = untraced->b - untraced->a;
     const Fraction change(delta / untraced->a);
-    if (unit_.text(delta) == unit_.text(PerToken(base::NanosF(0)))) {
+    const std::string size = base::Millis(base::NanosF(std::abs(unit_.number(delta)) * 1e6));
+    if (size == base::Millis(base::NanosF(0))) {
       return fmt::format("{} {} as fast as {}, untraced: {} {} ({}).", b_, verb_, a_,
                          unit_.text(untraced->b), unit_.name(), Runs(*untraced));
     }
     return fmt::format("{} {} {} {} {} than {} ({}), untraced: {} against {} ({}).", b_, verb_,
-                       base::Millis(base::NanosF(std::abs(unit_.number(delta)) * 1e6)),
-                       unit_.name(), delta.value().count() < 0 ? "faster" : "slower", a_,
+                       size, unit_.name(), delta.value().count() < 0 ? "faster" : "slower", a_,
                        base::SignedPercent(change), unit_.text(untraced->b),
                        unit_.text(untraced->a), Runs(*untraced));
   }
@@ -142,6 +143,9 @@ class Story {
       return {"Nothing to chase here: measure more pairs before looking at kernels."};
     }
     if (row->kind == RowKind::kIdle) {
+      if (row->delta().value().count() < 0) {
+        return {"The GPU waits less: check that idle also shrinks without a profiler."};
+      }
       return {
           "The GPU waits more: look at the host (sampling, launches, clocks of the CPU, "
           "synchronising copies), and check that idle also grows without a profiler."};
@@ -178,10 +182,22 @@ class Story {
     return base::Shortened(base::Printable(row.name), 60);
   }
 
+  // "3 → 9 a step"; in prefill, which has no steps, "72 → 216".
+  static std::string LaunchCounts(const DeltaRow& row) {
+    if (!row.a.launches_per_step || !row.b.launches_per_step) {
+      return fmt::format("{} → {}", base::Grouped(row.a.launches), base::Grouped(row.b.launches));
+    }
+    return fmt::format("{} → {} a step", base::Plain(*row.a.launches_per_step),
+                       base::Plain(*row.b.launches_per_step));
+  }
+
   [[nodiscard]] std::string KernelAdvice(const DeltaRow& category) const {
     const DeltaRow* appeared = nullptr;
     const DeltaRow* vanished = nullptr;
     for (const DeltaRow& kernel : category.kernels) {  // largest change first
+      // A kernel that makes up less than a tenth of the change does not explain it.
+      const double part = kernel.delta() / category.delta();
+      if (std::abs(part) < 0.1 && !category.only_in_a() && !category.only_in_b()) break;
       if (kernel.only_in_b() && appeared == nullptr) appeared = &kernel;
       if (kernel.only_in_a() && vanished == nullptr) vanished = &kernel;
     }
@@ -191,21 +207,29 @@ class Story {
           "{}: {} runs {} where {} runs {}. Find out why the other kernel is chosen.", name, b_,
           BaseName(*appeared), a_, BaseName(*vanished));
     }
-    if (appeared != nullptr) {
+    if (appeared != nullptr || vanished != nullptr) {
       return fmt::format("{}: {} runs only in {}. Find out what asks for it.", name,
-                         BaseName(*appeared), b_);
+                         BaseName(appeared != nullptr ? *appeared : *vanished),
+                         appeared != nullptr ? b_ : a_);
     }
-    const bool launches = category.split && std::abs(category.split->more_launches.millis()) >
-                                                std::abs(category.split->slower_launches.millis());
-    return launches ? fmt::format(
-                          "{}: it is launched more often ({} → {} a step); a launch costs "
-                          "about the same.",
-                          name, base::Plain(category.a.launches_per_step),
-                          base::Plain(category.b.launches_per_step))
-                    : fmt::format("{}: each launch is slower ({} → {} µs); profile {} alone.", name,
-                                  base::Micros(*category.a.per_launch),
-                                  base::Micros(*category.b.per_launch),
-                                  BaseName(category.kernels.front()));
+    return LaunchAdvice(name, category);
+  }
+
+  [[nodiscard]] static std::string LaunchAdvice(const std::string& name, const DeltaRow& category) {
+    const double more = category.split->more_launches.millis();
+    const double slower = category.split->slower_launches.millis();
+    if (std::abs(more) > std::abs(slower)) {
+      return fmt::format("{}: it is launched {} often ({}); a launch costs about the same.", name,
+                         more < 0 ? "less" : "more", LaunchCounts(category));
+    }
+    // The kernel's own times where it has them on both sides, else the mean of its category.
+    const DeltaRow& kernel = category.kernels.front();
+    const DeltaRow& row = kernel.a.per_launch && kernel.b.per_launch ? kernel : category;
+    const std::string times =
+        fmt::format("{} → {} µs", base::Micros(*row.a.per_launch), base::Micros(*row.b.per_launch));
+    if (slower < 0) return fmt::format("{}: each launch is faster ({}).", name, times);
+    return fmt::format("{}: each launch is slower ({}); profile {} alone.", name, times,
+                       BaseName(kernel));
   }
 
   const Attribution& attribution_;
@@ -262,6 +286,9 @@ Report CompareReport(std::span<const Variant> variants, std::span<const Attribut
     const auto number = attributions.size() > 1 ? std::optional(i) : std::nullopt;
     AddPair(attributions[i], unit, phase, kernels, number, report);
   }
+  const bool speculates = std::ranges::any_of(
+      attributions, [](const Attribution& pair) { return pair.speculation.has_value(); });
+  if (speculates) report.tables.push_back(StepsTable(variants));
   for (const Variant& variant : variants) {
     for (const std::string& warning : variant.warnings) {
       report.notes.push_back({Note::Level::kWarning, "input",

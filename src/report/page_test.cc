@@ -21,7 +21,7 @@ TEST(Wrap, KeepsANumberWithItsUnit) {
 
 TEST(Wrap, KeepsAWordToBeCopiedAndShortensAHugeOne) {
   EXPECT_EQ(Wrap("see /a/long/path here", 8, 20), (Lines{"see", "/a/long/path", "here"}));
-  EXPECT_EQ(Wrap("see " + std::string(64 << 10, 'k'), 8, 20), (Lines{"see", "kkkkk…kk"}));
+  EXPECT_EQ(Wrap("see " + std::string(64 << 10, 'k'), 8, 20), (Lines{"see", "kkkkkkk…"}));
 }
 
 TEST(Inert, SpoilsWhatTheRunnerOfACiJobObeys) {

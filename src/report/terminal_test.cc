@@ -35,7 +35,7 @@ missing work.
   Category                      f16      q4       Δ     of Δ
   ──────────────────────────────────────────────────────────
   KV dequantise               0.000   0.339  +0.339   36.7 %
-    dequantize_bloc…, long)           0.339  +0.339
+    dequantize_block_q…ong)           0.339  +0.339
   flash attention             1.400   1.383  -0.017   -1.8 %
   [idle]                      0.210   0.211  +0.001    0.1 %
   ──────────────────────────────────────────────────────────
@@ -46,7 +46,7 @@ missing work.
   Category                      step f16  a step q4  out
   ──────────────────────────────────────────────────────────
   KV dequantise                        0         20  yes
-    dequantize_block…, long)                     20  only q4
+    dequantize_block_q…long)                     20  only q4
   flash attention                     10         10
   ──────────────────────────────────────────────────────────
   total                              145        165
@@ -146,7 +146,7 @@ KV dequantise is the largest part of it: +0.339 ms, 36.7 %.
 ␛[1m  Category                      f16      q4       Δ     of Δ␛[0m
 ␛[2m  ──────────────────────────────────────────────────────────␛[0m
 ␛[1m  KV dequantise               0.000   0.339  +0.339   36.7 %␛[0m
-␛[2m    dequantize_bloc…, long)           0.339  +0.339␛[0m
+␛[2m    dequantize_block_q…ong)           0.339  +0.339␛[0m
   flash attention             1.400   1.383  -0.017   -1.8 %
 ␛[2m  [idle]                      0.210   0.211  +0.001    0.1 %␛[0m
 ␛[2m  ──────────────────────────────────────────────────────────␛[0m
@@ -157,7 +157,7 @@ KV dequantise is the largest part of it: +0.339 ms, 36.7 %.
 ␛[1m  Category                      step f16  a step q4  out␛[0m
 ␛[2m  ──────────────────────────────────────────────────────────␛[0m
 ␛[1m  KV dequantise                        0         20  yes␛[0m
-␛[2m    dequantize_block…, long)                     20  only q4␛[0m
+␛[2m    dequantize_block_q…long)                     20  only q4␛[0m
   flash attention                     10         10
 ␛[2m  ──────────────────────────────────────────────────────────␛[0m
 ␛[1m  total                              145        165␛[0m

@@ -49,9 +49,9 @@ struct DifferenceOfMeans {
 // What is tested is the noise inside these two windows. Another start of the server may differ by
 // more; only repeated runs can tell.
 //
-// Simulated, 20,000 pairs of windows each (block_means_simulation_test.cc; CULPRIT_LONG=1 prints
-// it). wrong: intervals that exclude zero at no effect; sees: those that exclude zero when b is
-// dearer by twice the noise of one step (2 sd) or by 4 standard errors of the difference (4 se);
+// Simulated, 20,000 pairs of windows each (block_means_simulation_test.cc; CULPRIT_LONG_TESTS=1
+// prints it). wrong: intervals that exclude zero at no effect; sees: those that exclude zero when b
+// is dearer by twice the noise of one step (2 sd) or by 4 standard errors of the difference (4 se);
 // warned: those that carry kSlowNoise.
 //   noise of a step     steps of a, b   wrong   sees 2 sd   sees 4 se   warned
 //   independent            96     96    4.6 %     100 %        85 %       2 %

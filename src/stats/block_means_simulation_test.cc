@@ -1,5 +1,5 @@
 // How often CompareSeries is wrong and how often it sees an effect, on simulated noise. The figures
-// stand in block_means.h. CULPRIT_LONG=1 runs enough experiments to print them again.
+// stand in block_means.h. CULPRIT_LONG_TESTS=1 runs enough experiments to print them again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ Outcome Simulate(const Scenario& scenario, int experiments) {
 }
 
 TEST(CompareSeries, IsWrongInSimulationNoMoreOftenThanItsHeaderSays) {
-  const bool longer = std::getenv("CULPRIT_LONG") != nullptr;
+  const bool longer = std::getenv("CULPRIT_LONG_TESTS") != nullptr;
   const int experiments = longer ? 20'000 : 400;
   for (const Scenario& scenario : kScenarios) {
     const Outcome outcome = Simulate(scenario, experiments);

@@ -1,29 +1,23 @@
 #include "store/trial_folder.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <filesystem>
 #include <fstream>
+
+#include "sys/sample_files.h"
 
 namespace culprit::store {
 namespace {
 
 class TrialFolder : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "trial_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string Touch(const std::string& name) {
     const std::string path = folder_ + "/" + name;
     std::ofstream(path) << "x";
     return path;
   }
-  std::string folder_;
+  const sys::SampleFolder sample_;
+  const std::string folder_ = sample_.path();
 };
 
 TEST_F(TrialFolder, TakesATraceWithItsCompanions) {

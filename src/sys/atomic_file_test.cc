@@ -1,12 +1,13 @@
 #include "sys/atomic_file.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+
+#include "sys/sample_files.h"
 
 namespace culprit::sys {
 namespace {
@@ -15,12 +16,6 @@ namespace fs = std::filesystem;
 
 class AtomicFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "atomic_XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
   [[nodiscard]] std::ptrdiff_t files() const {
     return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
   }
@@ -28,7 +23,8 @@ class AtomicFile : public testing::Test {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
-  std::string folder_;
+  const SampleFolder sample_;
+  const std::string folder_ = sample_.path();
 };
 
 TEST_F(AtomicFile, ReplacesAFileAndKeepsItsPermissions) {

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sys/sample_files.h"
+
 namespace culprit::sys {
 namespace {
 
@@ -75,20 +77,15 @@ Drained Drain(const Source& source, std::size_t bytes_at_a_time) {
   return drained;
 }
 
-// Folder is a directory of its own for one test.
 class SourceTest : public testing::Test {
  protected:
-  SourceTest() {
-    std::string pattern = testing::TempDir() + "culprit_source_XXXXXX";
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~SourceTest() override { std::filesystem::remove_all(folder_); }
   std::string Write(const std::string& name, std::string_view bytes) {
     const std::string path = folder_ + "/" + name;
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
   }
-  std::string folder_;
+  const SampleFolder sample_;
+  const std::string folder_ = sample_.path();
 };
 
 TEST_F(SourceTest, ReadsAPlainFile) {

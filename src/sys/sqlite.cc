@@ -112,10 +112,6 @@ Result<bool> SqliteStatement::Step() {
   return Fail(ToError(sqlite3_db_handle(statement_.get()), code, name_));
 }
 
-void SqliteStatement::Bind(int parameter, std::int64_t value) {
-  sqlite3_bind_int64(statement_.get(), parameter, value);
-}
-
 void SqliteStatement::Bind(int parameter, std::string_view value) {
   sqlite3_bind_text(statement_.get(), parameter, value.data(), static_cast<int>(value.size()),
                     SQLITE_TRANSIENT);
@@ -132,10 +128,6 @@ std::int64_t SqliteStatement::Int(int column) const {
 std::optional<std::int64_t> SqliteStatement::OptionalInt(int column) const {
   if (IsNull(column)) return std::nullopt;
   return Int(column);
-}
-
-double SqliteStatement::Double(int column) const {
-  return sqlite3_column_double(statement_.get(), column);
 }
 
 std::string_view SqliteStatement::Text(int column) const {

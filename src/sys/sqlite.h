@@ -35,13 +35,11 @@ class SqliteStatement {
   // Step moves to the next row; false after the last one. Fails with kDamagedTrace.
   base::Result<bool> Step();
   // Bind sets parameter ?N, N from 1, before the first Step.
-  void Bind(int parameter, std::int64_t value);
   void Bind(int parameter, std::string_view value);
 
   [[nodiscard]] bool IsNull(int column) const;
   [[nodiscard]] std::int64_t Int(int column) const;
   [[nodiscard]] std::optional<std::int64_t> OptionalInt(int column) const;
-  [[nodiscard]] double Double(int column) const;
   [[nodiscard]] std::string_view Text(int column) const;  // "" for NULL; may hold NUL bytes
 
  private:

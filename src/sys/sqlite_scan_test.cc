@@ -5,22 +5,10 @@
 
 #include <random>
 
+#include "sys/sample_files.h"
+
 namespace culprit::sys {
 namespace {
-
-// MakeDatabase returns the bytes of a database made from SQL.
-std::string MakeDatabase(const std::string& sql) {
-  sqlite3* handle = nullptr;
-  sqlite3_open(":memory:", &handle);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
-  sqlite3_int64 size = 0;
-  unsigned char* bytes = sqlite3_serialize(handle, "main", &size, 0);
-  std::string text(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  sqlite3_free(bytes);
-  sqlite3_close(handle);
-  return text;
-}
 
 SqliteDatabase OpenBytes(std::string bytes) {
   return SqliteDatabase::Open(Source::FromMemory("m", std::move(bytes))).value();

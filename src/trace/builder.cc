@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <set>
 
@@ -16,15 +15,6 @@ using base::TraceTime;
 // Stamps within it can be subtracted from each other without overflow.
 constexpr std::int64_t kFurthestStamp = std::int64_t{1} << 61;
 
-std::uint64_t Hash(const Geometry& g) {
-  std::uint64_t h = 0x9E3779B97F4A7C15u;
-  for (const std::uint32_t v : {g.grid.x, g.grid.y, g.grid.z, g.block.x, g.block.y, g.block.z}) {
-    h = (h ^ v) * 0xD6E8FEB86659FD93u;
-    h ^= h >> 32;
-  }
-  return h;
-}
-
 // StripSuffixes removes what profilers append to a kernel's name: ".kd", " [clone .kd]",
 // " (.kd)".
 std::string_view StripSuffixes(std::string_view name) {
@@ -34,7 +24,27 @@ std::string_view StripSuffixes(std::string_view name) {
   return name;
 }
 
+// ForEachColumn visits the columns of dispatches; start is the last, because the others are sorted
+// by it.
+template <typename Visit>
+void ForEachColumn(Trace& trace, Visit visit) {
+  visit(trace.end);
+  visit(trace.kernel);
+  visit(trace.geometry);
+  visit(trace.lane);
+  visit(trace.start);
+}
+
 }  // namespace
+
+std::size_t TraceBuilder::GeometryHash::operator()(const Geometry& g) const {
+  std::uint64_t h = 0x9E3779B97F4A7C15u;
+  for (const std::uint32_t v : {g.grid.x, g.grid.y, g.grid.z, g.block.x, g.block.y, g.block.z}) {
+    h = (h ^ v) * 0xD6E8FEB86659FD93u;
+    h ^= h >> 32;
+  }
+  return h;
+}
 
 TraceBuilder::TraceBuilder(std::string format, std::string path) {
   trace_.format = std::move(format);
@@ -42,22 +52,17 @@ TraceBuilder::TraceBuilder(std::string format, std::string path) {
 }
 
 KernelId TraceBuilder::AddKernel(std::string_view full_name, WorkKind kind) {
-  const std::string_view name = StripSuffixes(full_name);
-  std::string key(1, static_cast<char>(kind));
-  key += name;
-  const auto [it, fresh] = kernel_ids_.try_emplace(std::move(key), KernelId(trace_.kernels.size()));
-  if (fresh) trace_.kernels.push_back({trace_.strings.Intern(name), kind});
+  const base::StringId name = trace_.strings.Intern(StripSuffixes(full_name));
+  const auto [it, fresh] = kernel_ids_.try_emplace({name, kind}, KernelId(trace_.kernels.size()));
+  if (fresh) trace_.kernels.push_back({name, kind});
   return it->second;
 }
 
 GeometryId TraceBuilder::AddGeometry(const Geometry& geometry) {
-  auto& bucket = geometry_ids_[Hash(geometry)];
-  for (const GeometryId id : bucket) {
-    if (trace_.geometries[id.index()] == geometry) return id;
-  }
-  bucket.emplace_back(trace_.geometries.size());
-  trace_.geometries.push_back(geometry);
-  return bucket.back();
+  const auto [it, fresh] =
+      geometry_ids_.try_emplace(geometry, GeometryId(trace_.geometries.size()));
+  if (fresh) trace_.geometries.push_back(geometry);
+  return it->second;
 }
 
 DeviceId TraceBuilder::AddDevice(std::int64_t number, std::string_view name) {
@@ -80,21 +85,11 @@ LaneId TraceBuilder::AddLane(std::int64_t device, std::optional<std::int64_t> qu
 }
 
 void TraceBuilder::Reserve(std::size_t dispatches) {
-  trace_.start.reserve(dispatches);
-  trace_.end.reserve(dispatches);
-  trace_.kernel.reserve(dispatches);
-  trace_.geometry.reserve(dispatches);
-  trace_.lane.reserve(dispatches);
+  ForEachColumn(trace_, [&](auto& column) { column.reserve(dispatches); });
 }
 
 void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel,
-                               GeometryId geometry, LaneId lane,
-                               std::optional<std::int64_t> dispatch_id) {
-  if (dispatch_id) {
-    id_min_ = ids_ == 0 ? *dispatch_id : std::min(id_min_, *dispatch_id);
-    id_max_ = ids_ == 0 ? *dispatch_id : std::max(id_max_, *dispatch_id);
-    ++ids_;
-  }
+                               GeometryId geometry, LaneId lane) {
   if (start_ns == 0 || end_ns == 0) {
     ++zero_stamps_;
     return;
@@ -121,8 +116,16 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
 }
 
 void TraceBuilder::AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns) {
+  end_ns = std::max(start_ns, end_ns);
+  std::int64_t summed_ns = 0;
+  if (start_ns < -kFurthestStamp || end_ns > kFurthestStamp ||
+      __builtin_add_overflow(host_summed_ns_, end_ns - start_ns, &summed_ns)) {
+    ++absurd_stamps_;
+    return;
+  }
+  host_summed_ns_ = summed_ns;
   trace_.host_calls.push_back({trace_.strings.Intern(name), TraceTime(base::Nanos(start_ns)),
-                               TraceTime(base::Nanos(std::max(start_ns, end_ns)))});
+                               TraceTime(base::Nanos(end_ns))});
 }
 
 void TraceBuilder::SortByStart() {
@@ -136,17 +139,12 @@ void TraceBuilder::SortByStart() {
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return start[a] < start[b]; });
   // One column after another, so that only one copy of one column exists at a time.
-  const auto apply = [&]<typename T>(std::vector<T>& column) {
+  ForEachColumn(trace_, [&]<typename T>(std::vector<T>& column) {
     std::vector<T> sorted;
     sorted.reserve(column.size());
     for (const std::uint32_t from : order) sorted.push_back(column[from]);
     column = std::move(sorted);
-  };
-  apply(trace_.end);
-  apply(trace_.kernel);
-  apply(trace_.geometry);
-  apply(trace_.lane);
-  apply(trace_.start);
+  });
 }
 
 // Sorted by start, a record and its repeats lie among those of the same start.
@@ -160,30 +158,12 @@ void TraceBuilder::RemoveRepeats() {
     if (!seen.emplace(trace_.lane[i], trace_.end[i], trace_.kernel[i], trace_.geometry[i]).second) {
       continue;
     }
-    trace_.start[kept] = trace_.start[i];
-    trace_.end[kept] = trace_.end[i];
-    trace_.kernel[kept] = trace_.kernel[i];
-    trace_.geometry[kept] = trace_.geometry[i];
-    trace_.lane[kept] = trace_.lane[i];
+    ForEachColumn(trace_, [&](auto& column) { column[kept] = column[i]; });
     ++kept;
   }
   trace_.diagnostics.Add(Finding::kDuplicateDispatches,
                          static_cast<std::int64_t>(trace_.size() - kept));
-  trace_.start.resize(kept);
-  trace_.end.resize(kept);
-  trace_.kernel.resize(kept);
-  trace_.geometry.resize(kept);
-  trace_.lane.resize(kept);
-}
-
-void TraceBuilder::CheckDispatchIds() {
-  if (ids_ == 0) return;
-  const std::uint64_t span =
-      static_cast<std::uint64_t>(id_max_) - static_cast<std::uint64_t>(id_min_);
-  const auto expected = static_cast<std::int64_t>(
-      std::min(span, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max() - 1)) + 1);
-  trace_.diagnostics.Add(Finding::kMissingDispatchIds, expected - ids_,
-                         fmt::format("ids {} to {}, {} records", id_min_, id_max_, ids_));
+  ForEachColumn(trace_, [&](auto& column) { column.resize(kept); });
 }
 
 void TraceBuilder::CheckLanes() {
@@ -220,7 +200,6 @@ base::Result<Trace> TraceBuilder::Finish() && {
   trace_.diagnostics.Add(Finding::kZeroStamps, zero_stamps_);
   trace_.diagnostics.Add(Finding::kMalformedRow, absurd_stamps_, "a stamp that no clock shows");
   trace_.diagnostics.Add(Finding::kEndBeforeStart, swapped_);
-  CheckDispatchIds();
   SortByStart();
   if (drop_repeats_) RemoveRepeats();
   CheckLanes();

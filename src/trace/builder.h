@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/result.h"
 #include "trace/trace.h"
@@ -37,43 +38,45 @@ class TraceBuilder {
   void Reserve(std::size_t dispatches);
   // AddDispatch swaps a start after its end and leaves out a record without stamps (0) or with
   // stamps that no clock shows (beyond 2^61 ns, 73 years; or all durations together would not fit
-  // in 64 bits), counting each. dispatch_id, where the file has one, feeds the check for missing
-  // ids; pass nullopt where ids mean nothing.
+  // in 64 bits), counting each.
   void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
-                   LaneId lane, std::optional<std::int64_t> dispatch_id = std::nullopt);
+                   LaneId lane);
   // DropRepeats makes Finish leave out records that equal another in every column. For readers that
   // saw a dispatch id twice.
   void DropRepeats() { drop_repeats_ = true; }
+  // AddHostCall takes a call that ends before it starts as one that took no time, and leaves out
+  // what AddDispatch would for its stamps; 0 is a stamp here.
   void AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns);
 
   base::Diagnostics& diagnostics() { return trace_.diagnostics; }
   Trace& trace() { return trace_; }
 
-  // Finish sorts by start, counts overlaps, gaps in ids and devices, and hands the trace over.
+  // Finish sorts by start, counts overlaps and devices, and hands the trace over.
   // Fails with kDamagedTrace when every stamp was 0 and with kNotATrace when there is no dispatch.
   base::Result<Trace> Finish() &&;
 
  private:
   using LaneKey = std::tuple<DeviceId, std::optional<std::int64_t>, std::optional<std::int64_t>,
                              std::optional<std::int64_t>>;
+  struct GeometryHash {
+    std::size_t operator()(const Geometry& geometry) const;
+  };
 
-  void CheckDispatchIds();
   void SortByStart();
   void RemoveRepeats();
   void CheckLanes();
 
   Trace trace_;
-  std::unordered_map<std::string, KernelId> kernel_ids_;
-  std::unordered_map<std::uint64_t, std::vector<GeometryId>> geometry_ids_;
+  std::map<std::pair<base::StringId, WorkKind>, KernelId> kernel_ids_;
+  std::unordered_map<Geometry, GeometryId, GeometryHash> geometry_ids_;
   std::unordered_map<std::int64_t, DeviceId> device_ids_;
   std::map<LaneKey, LaneId> lane_ids_;
   bool drop_repeats_ = false;
   std::int64_t zero_stamps_ = 0;
   std::int64_t absurd_stamps_ = 0;
-  std::int64_t summed_ns_ = 0;  // all durations so far
+  std::int64_t summed_ns_ = 0;       // all durations so far
+  std::int64_t host_summed_ns_ = 0;  // those of host calls
   std::int64_t swapped_ = 0;
-  // Ids seen: count, smallest, largest. Duplicates are found by the readers that can have them.
-  std::int64_t ids_ = 0, id_min_ = 0, id_max_ = 0;
 };
 
 }  // namespace culprit::trace

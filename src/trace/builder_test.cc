@@ -26,9 +26,7 @@ struct Fixture {
   GeometryId geometry = builder.AddGeometry({});
   LaneId lane = builder.AddLane(0, 1, 1);
 
-  void Add(std::int64_t start, std::int64_t end, std::optional<std::int64_t> id = std::nullopt) {
-    builder.AddDispatch(start, end, kernel, geometry, lane, id);
-  }
+  void Add(std::int64_t start, std::int64_t end) { AddOn(lane, start, end); }
   void AddOn(LaneId on, std::int64_t start, std::int64_t end) {
     builder.AddDispatch(start, end, kernel, geometry, on);
   }
@@ -52,8 +50,8 @@ TEST(TraceBuilder, HandsOverWhatItWasGiven) {
   const KernelId kernel = builder.AddKernel("mul_mat");
   const GeometryId geometry = builder.AddGeometry({{128, 1, 1}, {32, 4, 1}});
   const LaneId lane = builder.AddLane(3, 7, 2);
-  builder.AddDispatch(10, 15, kernel, geometry, lane, 1);
-  builder.AddDispatch(20, 30, kernel, geometry, lane, 2);
+  builder.AddDispatch(10, 15, kernel, geometry, lane);
+  builder.AddDispatch(20, 30, kernel, geometry, lane);
   const Trace trace = std::move(builder).Finish().value();
   EXPECT_EQ(trace.format, "test format");
   EXPECT_EQ(trace.path, "file.db");
@@ -147,25 +145,6 @@ TEST(TraceBuilder, KeepsTheSumOfAllDurationsWithinAnInteger) {
   }
   EXPECT_EQ(trace.diagnostics.count(Finding::kMalformedRow), 6);
   EXPECT_EQ(trace.size(), 5u);
-}
-
-TEST(TraceBuilder, CountsIdsThatAreMissingBetweenTheFirstAndTheLast) {
-  Fixture f;
-  f.Add(10, 20, 105), f.Add(20, 30, 101), f.Add(30, 40, 102);
-  EXPECT_THAT(f.Finish().diagnostics.entries(),
-              ElementsAre(Entry{Finding::kMissingDispatchIds, 2, "ids 101 to 105, 3 records"}));
-}
-
-TEST(TraceBuilder, CountsTheIdOfARecordWithoutStampsAsPresent) {
-  Fixture f;
-  f.Add(10, 20, 1), f.Add(0, 0, 2), f.Add(30, 40, 3);
-  EXPECT_FALSE(f.Finish().diagnostics.Has(Finding::kMissingDispatchIds));
-}
-
-TEST(TraceBuilder, SurvivesIdsFromOneEndOfTheIntegersToTheOther) {
-  Fixture f;
-  f.Add(10, 20, kFirst), f.Add(30, 40, kLast);
-  EXPECT_GT(f.Finish().diagnostics.count(Finding::kMissingDispatchIds), kLast - 10);
 }
 
 TEST(TraceBuilder, TellsLanesApartByStream) {

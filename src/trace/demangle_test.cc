@@ -26,6 +26,13 @@ TEST(Demangle, DoesNotBlowUpOnReferencesThatDouble) {
   EXPECT_EQ(Demangled(bomb), bomb);
 }
 
+// Each step takes the type before it twice: 200 steps would print for ever.
+TEST(Demangle, DoesNotTryNamesMadeToExpand) {
+  std::string name = "_Z1fPFvPFvvEE";
+  for (int i = 1; i < 200; ++i) name += "PFvS_S0_E";
+  EXPECT_EQ(Demangled(name), name);
+}
+
 TEST(Demangle, StopsAtNoNulInTheMiddle) {
   const std::string name("_Z3addPf\0_Z3subPf", 17);
   EXPECT_EQ(Demangled(name), name);

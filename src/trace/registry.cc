@@ -4,7 +4,7 @@
 
 #include "trace/chrome/chrome.h"
 #include "trace/nsys/nsys.h"
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
 #include "trace/rocprof_json/rocprof_json.h"
 

@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "base/string_pool.h"
 #include "base/units.h"
+#include "trace/geometry.h"
 
 namespace culprit::trace {
 
@@ -34,22 +35,6 @@ struct Kernel {
   WorkKind kind = WorkKind::kKernel;
 };
 
-// Dim3 counts in x, y and z.
-struct Dim3 {
-  std::uint32_t x = 0, y = 0, z = 0;
-  auto operator<=>(const Dim3&) const = default;
-};
-
-// Geometry is the launch shape: blocks (workgroups) in the grid and threads (work-items) in a
-// block. A format that counts its grid in work-items is converted by its reader. Unknown is
-// a default Geometry, whose block.x is 0.
-struct Geometry {
-  Dim3 grid;
-  Dim3 block;
-  [[nodiscard]] bool known() const { return block.x > 0; }
-  auto operator<=>(const Geometry&) const = default;
-};
-
 // Device is one GPU as the trace names it.
 struct Device {
   std::string name;     // "gfx1151", "NVIDIA H200", or "device 3" when the file says no more
@@ -58,7 +43,8 @@ struct Device {
 
 // Lane is a place where work runs in order: a stream, or a hardware queue where the file knows no
 // streams. Dispatches of one lane that overlap are waiting for each other. Streams and queues are
-// numbered by each process for itself; process is set where a file holds several.
+// numbered by each process for itself; process is a pid where the file has
+// one, else any number that tells them apart.
 struct Lane {
   DeviceId device;
   std::optional<std::int64_t> queue;

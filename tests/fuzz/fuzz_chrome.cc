@@ -2,12 +2,13 @@
 #include <cstdint>
 #include <string>
 
+#include "read_and_check.h"
 #include "trace/chrome/chrome.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto source = culprit::sys::Source::FromMemory(
-      "fuzz", std::string(reinterpret_cast<const char*>(data), size));
-  static_cast<void>(culprit::trace::chrome::Sniff(source));
-  static_cast<void>(culprit::trace::chrome::Read(source, {}));
+  using namespace culprit;  // NOLINT(google-build-using-namespace)
+  trace::ReadAndCheck(
+      trace::chrome::kReader,
+      sys::Source::FromMemory("fuzz.json", {reinterpret_cast<const char*>(data), size}));
   return 0;
 }

@@ -17,7 +17,7 @@ using base::Finding;
 using sys::JsonPath;
 using sys::JsonScalar;
 
-enum Place : int {
+enum Path : int {
   kEvent,
   kPhase,
   kCategory,
@@ -71,86 +71,82 @@ class Events final : public sys::JsonEvents {
  public:
   explicit Events(Recording& recording) : recording_(recording) {}
 
-  void Begin(int place) override {
-    if (place == kEvent) event_ = {};
-    if (place == kDevice) device_number_ = std::nullopt, device_name_.clear();
+  void Begin(int path) override {
+    if (path == kEvent) event_ = {};
+    if (path == kDevice) device_number_ = std::nullopt, device_name_.clear();
   }
 
-  void End(int place) override {
-    if (place == kEvent) recording_.Add(event_);
-    if (place == kDevice && device_number_) {
+  void End(int path) override {
+    if (path == kEvent) recording_.Add(event_);
+    if (path == kDevice && device_number_) {
       recording_.NameDevice(*device_number_, std::move(device_name_));
     }
   }
 
-  void Value(int place, const JsonScalar& value) override;
+  void Value(int path, const JsonScalar& value) override;
 
  private:
+  // Each is where a value of its kind belongs; null when the path has none.
+  std::string* TextAt(int path);
+  std::optional<std::int64_t>* IntegerAt(int path);
+
   Recording& recording_;
   Event event_;
   std::optional<std::int64_t> device_number_;
   std::string device_name_;
 };
 
-void Events::Value(int place, const JsonScalar& value) {
-  const auto dimension = [&value](std::vector<std::int64_t>& sizes) {
-    if (sizes.size() < 4) sizes.push_back(value.Integer().value_or(0));
-  };
-  switch (place) {
+std::string* Events::TextAt(int path) {
+  switch (path) {
     case kPhase:
-      event_.phase = value.String().value_or("");
-      break;
+      return &event_.phase;
     case kCategory:
-      event_.category = value.String().value_or("");
-      break;
+      return &event_.category;
     case kName:
-      event_.name = value.String().value_or("");
-      break;
-    case kProcess:
-      event_.process = value.Integer();
-      break;
-    case kThread:
-      event_.thread = value.Integer();
-      break;
-    case kStart:
-      event_.start = value.Thousandths();
-      break;
-    case kDuration:
-      event_.duration = value.Thousandths();
-      break;
-    case kArgDevice:
-      event_.device = value.Integer();
-      break;
-    case kArgQueue:
-      event_.queue = value.Integer();
-      break;
-    case kArgStream:
-      event_.stream = value.Integer();
-      break;
-    case kArgCorrelation:
-      event_.correlation = value.Integer();
-      break;
-    case kArgGrid:
-      return dimension(event_.grid);
-    case kArgBlock:
-      return dimension(event_.block);
-    case kDeviceNumber:
-      device_number_ = value.Integer();
-      break;
+      return &event_.name;
     case kDeviceName:
-      device_name_ = value.String().value_or("");
-      break;
-    case kBaseTime:
-      return recording_.SetBase(value.Integer());
+      return &device_name_;
     default:
-      break;
+      return nullptr;
   }
+}
+
+std::optional<std::int64_t>* Events::IntegerAt(int path) {
+  switch (path) {
+    case kProcess:
+      return &event_.process;
+    case kThread:
+      return &event_.thread;
+    case kArgDevice:
+      return &event_.device;
+    case kArgQueue:
+      return &event_.queue;
+    case kArgStream:
+      return &event_.stream;
+    case kArgCorrelation:
+      return &event_.correlation;
+    case kDeviceNumber:
+      return &device_number_;
+    default:
+      return nullptr;
+  }
+}
+
+void Events::Value(int path, const JsonScalar& value) {
+  if (std::string* text = TextAt(path)) *text = value.String().value_or("");
+  if (auto* integer = IntegerAt(path)) *integer = value.Integer();
+  if (path == kStart) event_.start = value.Thousandths();
+  if (path == kDuration) event_.duration = value.Thousandths();
+  if (path == kBaseTime) recording_.SetBase(value.Integer());
+  if (path != kArgGrid && path != kArgBlock) return;
+  std::vector<std::int64_t>& sizes = path == kArgGrid ? event_.grid : event_.block;
+  if (sizes.size() < 4) sizes.push_back(value.Integer().value_or(0));
 }
 
 // Outline is what a JSON document shows on its outside.
 class Outline final : public sys::JsonEvents {
  public:
-  enum Spot : int { kTraceEvents, kPhaseOfElement, kSchema, kTimings };
+  enum Path : int { kTraceEvents, kPhaseOfElement, kSchema, kTimings };
 
   static std::vector<JsonPath> Paths() {
     return {{"traceEvents", kTraceEvents},
@@ -158,13 +154,13 @@ class Outline final : public sys::JsonEvents {
             {"schema", kSchema},
             {"timings", kTimings}};
   }
-  void Begin(int spot) override {
-    trace |= spot == kTraceEvents;
-    answer |= spot == kTimings;
+  void Begin(int path) override {
+    trace |= path == kTraceEvents;
+    answer |= path == kTimings;
   }
-  void Value(int spot, const JsonScalar& value) override {
-    trace |= spot == kPhaseOfElement;
-    report |= spot == kSchema && value.String().value_or("").starts_with("culprit");
+  void Value(int path, const JsonScalar& value) override {
+    trace |= path == kPhaseOfElement;
+    report |= path == kSchema && value.String().value_or("").starts_with("culprit");
   }
 
   bool trace = false;   // events in an object or in a bare array
@@ -208,9 +204,9 @@ base::Result<Trace> HostOnly(const std::string& path, const sys::JsonEnd& end) {
 
 Verdict Sniff(const sys::Source& source) {
   const std::size_t first = source.head().find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return NotMine();
+  if (first == std::string_view::npos) return NotMine{};
   const bool array = source.head()[first] == '[';
-  if (!array && source.head()[first] != '{') return NotMine();
+  if (!array && source.head()[first] != '{') return NotMine{};
   Outline outline;
   const auto parse = [&outline](const sys::Source& text) -> base::Result<sys::JsonEnd> {
     auto stream = text.Stream();
@@ -218,11 +214,11 @@ Verdict Sniff(const sys::Source& source) {
     return sys::ParseJson(**stream, Outline::Paths(), outline);
   };
   auto end = parse(sys::Source::FromMemory(source.path(), std::string(source.head())));
-  if (outline.trace) return Mine();
+  if (outline.trace) return Mine{};
   // Rarely, long properties stand before the events: then the whole file decides.
   if (end && end->torn) end = parse(source);
-  if (outline.trace) return Mine();
-  if (!end) return NotMine();
+  if (outline.trace) return Mine{};
+  if (!end) return NotMine{};
   return Refused{NoTrace(outline, *end, array)};
 }
 

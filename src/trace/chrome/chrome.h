@@ -11,8 +11,15 @@ namespace culprit::trace::chrome {
 
 // Sniff also refuses any other JSON document, so this reader is asked after all that know one.
 Verdict Sniff(const sys::Source& source);
+// Read fails with kUnsupportedTrace when nothing ran on a GPU. It knows no pids:
+// ReadOptions.process is not looked at.
 base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options);
 
-inline constexpr Reader kReader = {"Chrome JSON", "Kineto of PyTorch 1.12 to 2.x", &Sniff, &Read};
+inline constexpr Reader kReader = {
+    .name = "Chrome JSON",
+    .versions = "Kineto of PyTorch 1.12 to 2.x",
+    .sniff = Sniff,
+    .read = Read,
+};
 
 }  // namespace culprit::trace::chrome

@@ -44,20 +44,12 @@ bool Plausible(const std::optional<std::int64_t>& nanos) {
   return nanos && *nanos > -kMostNanos && *nanos < kMostNanos;
 }
 
-std::optional<Dim3> ToDim3(const std::vector<std::int64_t>& sizes) {
-  if (sizes.size() != 3) return std::nullopt;
-  for (const std::int64_t size : sizes) {
-    if (size < 1 || size > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
-  }
-  return Dim3{static_cast<std::uint32_t>(sizes[0]), static_cast<std::uint32_t>(sizes[1]),
-              static_cast<std::uint32_t>(sizes[2])};
-}
-
 // Replays of ROCm graphs have neither grid nor block.
 Geometry ToGeometry(const Event& event) {
-  const auto grid = ToDim3(event.grid);
-  const auto block = ToDim3(event.block);
-  return grid && block ? Geometry{*grid, *block} : Geometry{};
+  const auto& grid = event.grid;
+  const auto& block = event.block;
+  if (grid.size() != 3 || block.size() != 3) return {};
+  return MakeGeometry({grid[0], grid[1], grid[2]}, {block[0], block[1], block[2]});
 }
 
 bool IsGraphLaunch(std::string_view call) {
@@ -132,15 +124,8 @@ void Recording::ConvertWorkItemGrids() {
   if (launches.empty()) return;
   for (Work& work : work_) {
     if (!std::binary_search(launches.begin(), launches.end(), work.correlation)) continue;
-    Geometry geometry = builder_.trace().geometries[work.geometry.index()];
-    if (!geometry.known()) continue;
-    const auto blocks = [](std::uint32_t items, std::uint32_t block) {
-      return items / block + (items % block != 0);
-    };
-    geometry.grid = {blocks(geometry.grid.x, geometry.block.x),
-                     blocks(geometry.grid.y, geometry.block.y),
-                     blocks(geometry.grid.z, geometry.block.z)};
-    work.geometry = builder_.AddGeometry(geometry);
+    work.geometry =
+        builder_.AddGeometry(GridInBlocks(builder_.trace().geometries[work.geometry.index()]));
   }
 }
 

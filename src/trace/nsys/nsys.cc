@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -37,15 +36,12 @@ std::string CopyName(std::int64_t kind) {
 }
 
 // gridX, gridY, gridZ, blockX, blockY, blockZ from a column on; grids count blocks. Copies have
-// none, and what no launch can have is no geometry either.
+// none.
 Geometry GeometryOf(const sys::SqliteRow& row, int first_column) {
-  std::array<std::uint32_t, 6> size{};
-  for (std::size_t i = 0; i < size.size(); ++i) {
-    const std::int64_t value = row.Int(first_column + static_cast<int>(i));
-    if (value <= 0 || value > std::numeric_limits<std::uint32_t>::max()) return {};
-    size[i] = static_cast<std::uint32_t>(value);
-  }
-  return {{size[0], size[1], size[2]}, {size[3], size[4], size[5]}};
+  const auto sizes = [&](int from) {
+    return Sizes{row.Int(from), row.Int(from + 1), row.Int(from + 2)};
+  };
+  return MakeGeometry(sizes(first_column), sizes(first_column + 3));
 }
 
 std::optional<std::int64_t> Optional(const sys::SqliteRow& row, int column) {
@@ -71,7 +67,6 @@ class ExportReader {
   template <typename NameOf>
   std::int64_t ReadWork(std::string_view table, WorkKind kind, NameOf name_of);
   void ReadCalls(std::string_view table);
-  void FinishProcesses();
 
   template <typename Visit>
   void ForEachRow(std::string_view table, const std::string& columns, Visit visit);
@@ -186,14 +181,6 @@ void ExportReader::ReadCalls(std::string_view table) {
   });
 }
 
-void ExportReader::FinishProcesses() {
-  if (processes_.size() > 1) {
-    diagnostics().Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
-  } else {
-    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
-  }
-}
-
 Result<Trace> ExportReader::Read() && {
   ReadNames();
   ReadDevices();
@@ -220,7 +207,9 @@ Result<Trace> ExportReader::Read() && {
   diagnostics().Add(Finding::kGraphWithoutNodes, graphs);
   ReadCalls(kRuntime);
   ReadCalls(kDriver);
-  FinishProcesses();
+  if (processes_.size() > 1) {
+    diagnostics().Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
+  }
   return std::move(builder_).Finish();
 }
 

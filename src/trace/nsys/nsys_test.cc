@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 
+#include "sys/sample_files.h"
 #include "trace/registry.h"
 
 namespace culprit::trace::nsys {
@@ -16,11 +16,12 @@ namespace {
 
 using base::ErrorCode;
 using base::Finding;
+using sys::MakeDatabase;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // As nsys 2023.2 exports it, without the columns that nobody reads.
-constexpr std::string_view kSchema = R"(
+const std::string kSchema = R"(
   CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
   CREATE TABLE TARGET_INFO_GPU (vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT);
   CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL,
@@ -56,22 +57,8 @@ std::string Kernel(int start, int end, std::int64_t global_pid = kPid77, int nam
       start, end, global_pid, name);
 }
 
-std::string Database(std::string_view schema, const std::string& rows) {
-  sqlite3* db = nullptr;
-  EXPECT_EQ(sqlite3_open(":memory:", &db), SQLITE_OK);
-  const std::string sql = std::string(schema) + rows;
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
-  sqlite3_int64 size = 0;
-  unsigned char* bytes = sqlite3_serialize(db, "main", &size, 0);
-  std::string text(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
-  sqlite3_free(bytes);
-  sqlite3_close(db);
-  return text;
-}
-
 base::Result<Trace> ReadRows(const std::string& rows, const ReadOptions& options = {}) {
-  return Read(sys::Source::FromMemory("t.sqlite", Database(kSchema, rows)), options);
+  return Read(sys::Source::FromMemory("t.sqlite", MakeDatabase(kSchema + rows)), options);
 }
 
 std::vector<std::string> Dump(const base::Result<Trace>& trace) {
@@ -105,7 +92,7 @@ TEST(NsysReader, ReadsKernelsWithGridsInBlocks) {
                           "96,2,1/256,1,1 NVIDIA H200 stream 7"));
   EXPECT_THAT(Findings(trace), ElementsAre());
   EXPECT_EQ(trace->clock, NamedClock::kSession);
-  EXPECT_EQ(trace->lanes[0].process, std::nullopt);
+  EXPECT_EQ(trace->lanes[0].process, 77);
 }
 
 TEST(NsysReader, CopiesAndFillsAreDispatchesOfTheirOwnKind) {
@@ -166,18 +153,18 @@ TEST(NsysReader, ReadsASchemaWithFewerColumns) {
   const auto trace =
       Read(sys::Source::FromMemory(
                "old.sqlite",
-               Database("CREATE TABLE StringIds (id INTEGER, value TEXT);"
-                        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (shortName INTEGER,"
-                        "  \"end\" INTEGER, start INTEGER, deviceId INTEGER);",
-                        "INSERT INTO StringIds VALUES (5, 'k');"
-                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5, 200, 100, 3);")),
+               MakeDatabase("CREATE TABLE StringIds (id INTEGER, value TEXT);"
+                            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (shortName INTEGER,"
+                            "  \"end\" INTEGER, start INTEGER, deviceId INTEGER);"
+                            "INSERT INTO StringIds VALUES (5, 'k');"
+                            "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (5, 200, 100, 3);")),
            {});
   EXPECT_THAT(Dump(trace), ElementsAre("100-200 k 0,0,0/0,0,0 device 3 stream -1"));
 }
 
 TEST(NsysReader, NamesTheColumnThatIsMissing) {
-  const std::string bytes = Database(
-      "CREATE TABLE StringIds (id, value); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start);", "");
+  const std::string bytes = MakeDatabase(
+      "CREATE TABLE StringIds (id, value); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start);");
   EXPECT_THAT(Dump(Read(sys::Source::FromMemory("t.sqlite", bytes), {})),
               ElementsAre("t.sqlite: CUPTI_ACTIVITY_KIND_KERNEL lacks the column end; export it "
                           "again with nsys export --type sqlite"));
@@ -220,7 +207,7 @@ TEST(NsysReader, KeepsHostileValues) {
 TEST(NsysReader, NeverTakesATornFileForAWholeOne) {
   std::string rows;
   for (int i = 1; i <= 400; ++i) rows += Kernel(i * 10, i * 10 + 5);
-  const std::string whole = Database(kSchema, rows);
+  const std::string whole = MakeDatabase(kSchema + rows);
   std::size_t most = 0;
   for (std::size_t cut = 0; cut < whole.size(); cut += 512) {
     const auto trace = Read(sys::Source::FromMemory("t.sqlite", whole.substr(0, cut)), {});
@@ -235,14 +222,13 @@ TEST(NsysSniff, KnowsExportsByTheirTables) {
   const auto mine = [](const std::string& bytes) {
     return std::holds_alternative<Mine>(Sniff(sys::Source::FromMemory("t.sqlite", bytes)));
   };
-  EXPECT_TRUE(mine(Database(kSchema, "")));
+  EXPECT_TRUE(mine(MakeDatabase(kSchema)));
   EXPECT_TRUE(
-      mine(Database("CREATE TABLE StringIds (id, value); CREATE TABLE TARGET_INFO_GPU (id);", "")));
+      mine(MakeDatabase("CREATE TABLE StringIds (id, value); CREATE TABLE TARGET_INFO_GPU (id);")));
   EXPECT_FALSE(
-      mine(Database("CREATE TABLE StringTable (id, value);"
-                    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end);",
-                    "")));
-  EXPECT_FALSE(mine(Database("CREATE TABLE rocpd_metadata (tag, value);", "")));
+      mine(MakeDatabase("CREATE TABLE StringTable (id, value);"
+                        "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end);")));
+  EXPECT_FALSE(mine(MakeDatabase("CREATE TABLE rocpd_metadata (tag, value);")));
   EXPECT_FALSE(mine(std::string("SQLite format 3\0 and then nothing", 34)));
   EXPECT_FALSE(mine("{}"));
 }

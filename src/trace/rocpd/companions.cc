@@ -42,7 +42,7 @@ std::optional<std::int64_t> GpuOf(const Lookups& lookups, std::optional<std::int
 
 }  // namespace
 
-void ReadCopies(RowReader& rows, const IdSpace& space, const Lookups& lookups, bool by_process,
+void ReadCopies(RowReader& rows, const IdSpace& space, const Lookups& lookups,
                 const ReadOptions& options, TraceBuilder& builder) {
   if (!space.Has("memory_copy", "start") || !space.Has("memory_copy", "end")) return;
   std::unordered_map<std::int64_t, std::string> strings;
@@ -71,8 +71,7 @@ void ReadCopies(RowReader& rows, const IdSpace& space, const Lookups& lookups, b
         }
         if (options.process && lookups.Pid(place.process) != options.process) return;
         auto lane = lanes.find(place);
-        if (lane == lanes.end())
-          lane = lanes.emplace(place, LaneOf(builder, lookups, place, by_process)).first;
+        if (lane == lanes.end()) lane = lanes.emplace(place, LaneOf(builder, lookups, place)).first;
         builder.AddDispatch(row.Int(0), row.Int(1), kind_of(row.Int(2)), no_geometry, lane->second);
       });
 }

@@ -13,7 +13,7 @@ namespace culprit::trace::rocpd {
 
 // ReadCopies adds rocpd_memory_copy: each copy is a dispatch of kind kCopy, named as the profiler
 // names it (MEMORY_COPY_HOST_TO_DEVICE), on its stream of the GPU that takes part in it.
-void ReadCopies(RowReader& rows, const IdSpace& space, const Lookups& lookups, bool by_process,
+void ReadCopies(RowReader& rows, const IdSpace& space, const Lookups& lookups,
                 const ReadOptions& options, TraceBuilder& builder);
 
 // ReadHostCalls adds the calls of the HIP and HSA API that can block or move data: waits, copies,

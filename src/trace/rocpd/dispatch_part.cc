@@ -1,7 +1,5 @@
 #include "trace/rocpd/dispatch_part.h"
 
-#include <limits>
-
 namespace culprit::trace::rocpd {
 namespace {
 
@@ -20,16 +18,6 @@ constexpr std::array<std::string_view, DispatchColumns::kFields> kNames = {"star
                                                                            "grid_size_x",
                                                                            "grid_size_y",
                                                                            "grid_size_z"};
-
-constexpr std::int64_t kLargestSize = std::numeric_limits<std::uint32_t>::max();
-
-bool IsSize(std::int64_t value) { return value > 0 && value <= kLargestSize; }
-
-// rocpd counts a grid in work-items; a grid that is no multiple of the workgroup has a partial
-// last block.
-std::uint32_t Blocks(std::int64_t grid, std::int64_t workgroup) {
-  return static_cast<std::uint32_t>((grid + workgroup - 1) / workgroup);
-}
 
 }  // namespace
 
@@ -98,12 +86,7 @@ std::uint32_t DispatchPart::PlaceIndex(const sys::IntegerRow& row) {
 
 Geometry DispatchPart::geometry(std::size_t index) const {
   const auto& size = geometries_.keys()[index];
-  for (const std::int64_t value : size) {
-    if (!IsSize(value)) return {};
-  }
-  const auto thread = [&](std::size_t i) { return static_cast<std::uint32_t>(size[i]); };
-  return {{Blocks(size[3], size[0]), Blocks(size[4], size[1]), Blocks(size[5], size[2])},
-          {thread(0), thread(1), thread(2)}};
+  return GridInBlocks(MakeGeometry({size[3], size[4], size[5]}, {size[0], size[1], size[2]}));
 }
 
 }  // namespace culprit::trace::rocpd

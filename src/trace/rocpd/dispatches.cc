@@ -41,8 +41,8 @@ std::vector<base::Status> ReadParts(const sys::TableScan& scan, std::vector<Disp
 // Merger turns the parts of one id space into dispatches of the trace.
 class Merger {
  public:
-  Merger(const Lookups& lookups, bool by_process, Processes& processes, TraceBuilder& builder)
-      : lookups_(lookups), by_process_(by_process), processes_(processes), builder_(builder) {}
+  Merger(const Lookups& lookups, Processes& processes, TraceBuilder& builder)
+      : lookups_(lookups), processes_(processes), builder_(builder) {}
 
   std::int64_t Merge(std::vector<DispatchPart>& parts) {
     const std::size_t before = builder_.trace().size();
@@ -84,7 +84,7 @@ class Merger {
       const Place& place = part.places()[i];
       const auto pid = lookups_.Pid(place.process);
       if (pid) (part.wanted(i) ? processes_.read : processes_.left_out).insert(*pid);
-      places.push_back({part.wanted(i) ? LaneOf(builder_, lookups_, place, by_process_) : LaneId(),
+      places.push_back({part.wanted(i) ? LaneOf(builder_, lookups_, place) : LaneId(),
                         place.agent && lookups_.agents.contains(*place.agent), &ids_[pid]});
     }
     return places;
@@ -112,7 +112,6 @@ class Merger {
   }
 
   const Lookups& lookups_;
-  bool by_process_;
   Processes& processes_;
   TraceBuilder& builder_;
   std::map<std::optional<std::int64_t>, DispatchIds> ids_;  // by pid
@@ -123,9 +122,8 @@ class Merger {
 }  // namespace
 
 Result<DispatchRead> ReadDispatches(const sys::SqliteDatabase& database, const IdSpace& space,
-                                    const Lookups& lookups, bool by_process,
-                                    const ReadOptions& options, Processes& processes,
-                                    TraceBuilder& builder) {
+                                    const Lookups& lookups, const ReadOptions& options,
+                                    Processes& processes, TraceBuilder& builder) {
   const auto columns = DispatchColumns::Of(space);
   if (!columns) return Fail(columns.error());
   auto scan = sys::TableScan::Prepare(database, space.Name("kernel_dispatch"), columns->names(),
@@ -140,7 +138,7 @@ Result<DispatchRead> ReadDispatches(const sys::SqliteDatabase& database, const I
   for (const base::Status& status : statuses) {
     if (!status && read.damage.empty()) read.damage = status.error().message;
   }
-  read.dispatches = Merger(lookups, by_process, processes, builder).Merge(parts);
+  read.dispatches = Merger(lookups, processes, builder).Merge(parts);
   return read;
 }
 

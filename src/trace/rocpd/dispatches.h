@@ -28,8 +28,7 @@ struct DispatchRead {
 // the same whatever the number of threads. It checks ids, kernels and agents, and leaves out
 // records that are there twice. Fails with kDamagedTrace when nothing of the table can be read.
 base::Result<DispatchRead> ReadDispatches(const sys::SqliteDatabase& database, const IdSpace& space,
-                                          const Lookups& lookups, bool by_process,
-                                          const ReadOptions& options, Processes& processes,
-                                          TraceBuilder& builder);
+                                          const Lookups& lookups, const ReadOptions& options,
+                                          Processes& processes, TraceBuilder& builder);
 
 }  // namespace culprit::trace::rocpd

@@ -12,8 +12,4 @@ namespace culprit::trace::rocpd {
 std::string KernelName(std::string_view extdata, std::string_view kernel_name,
                        std::string_view display_name);
 
-// Demangle returns an Itanium-mangled name as C++ writes it, or "" when it is none or defeats the
-// demangler: some HIP names do, and a name made to expand without end is not tried.
-std::string Demangle(std::string_view mangled);
-
 }  // namespace culprit::trace::rocpd

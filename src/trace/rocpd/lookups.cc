@@ -93,9 +93,9 @@ std::unordered_map<std::int64_t, std::string> ReadStrings(RowReader& rows, const
   return strings;
 }
 
-LaneId LaneOf(TraceBuilder& builder, const Lookups& lookups, const Place& place, bool by_process) {
+LaneId LaneOf(TraceBuilder& builder, const Lookups& lookups, const Place& place) {
   return builder.AddLane(DeviceOf(builder, lookups, place.agent), place.queue, place.stream,
-                         by_process ? lookups.Pid(place.process) : std::nullopt);
+                         lookups.Pid(place.process));
 }
 
 }  // namespace culprit::trace::rocpd

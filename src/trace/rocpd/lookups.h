@@ -47,7 +47,7 @@ Lookups ReadLookups(RowReader& rows, const IdSpace& space, Machines& machines);
 // ReadStrings reads rocpd_string, by id.
 std::unordered_map<std::int64_t, std::string> ReadStrings(RowReader& rows, const IdSpace& space);
 
-// LaneOf adds the lane and device of a place. by_process tells lanes of different processes apart.
-LaneId LaneOf(TraceBuilder& builder, const Lookups& lookups, const Place& place, bool by_process);
+// LaneOf adds the lane and device of a place.
+LaneId LaneOf(TraceBuilder& builder, const Lookups& lookups, const Place& place);
 
 }  // namespace culprit::trace::rocpd

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -23,15 +22,6 @@ using base::Fail;
 using base::Finding;
 using base::Result;
 
-struct TextHash {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view text) const {
-    return std::hash<std::string_view>()(text);
-  }
-};
-template <typename Value>
-using TextMap = std::unordered_map<std::string, Value, TextHash, std::equal_to<>>;
-
 // ParseNumber fills value from a field. An empty field leaves it empty; anything but a
 // non-negative number that T holds fails.
 template <typename T>
@@ -49,10 +39,6 @@ std::string_view AgentNumber(std::string_view text) {
   constexpr std::string_view kPrefix = "Agent ";
   if (EqualNames(text.substr(0, kPrefix.size()), kPrefix)) text.remove_prefix(kPrefix.size());
   return text;
-}
-
-std::uint32_t Blocks(std::uint32_t work_items, std::uint32_t block) {
-  return work_items / block + (work_items % block != 0 ? 1 : 0);
 }
 
 // IsCut tells whether a tool cut the name at some length: it ends in an ellipsis, or opens more
@@ -84,10 +70,10 @@ struct Process {
   DispatchIds ids;
 };
 
-// RowReader turns the rows of one file into a Trace.
-class RowReader {
+// CsvReader turns the rows of one file into a Trace.
+class CsvReader {
  public:
-  RowReader(Columns columns, const std::string& path, const ReadOptions& options)
+  CsvReader(Columns columns, const std::string& path, const ReadOptions& options)
       : columns_(std::move(columns)),
         options_(options),
         builder_(std::string(FormatName(columns_.writer())), path) {
@@ -116,9 +102,8 @@ class RowReader {
   Columns columns_;
   const ReadOptions& options_;
   TraceBuilder builder_;
-  TextMap<KernelId> kernels_;
   // By guid or pid, and by the header they stand under: files may have been joined.
-  TextMap<Process> processes_;
+  std::unordered_map<std::string, Process> processes_;
   std::int64_t headers_ = 1;
   std::string process_key_;
   Process* process_ = nullptr;  // that of process_key_ under the current header
@@ -126,7 +111,7 @@ class RowReader {
   std::string scratch_;
 };
 
-base::Status RowReader::ReadAll(CsvRows& rows) {
+base::Status CsvReader::ReadAll(CsvRows& rows) {
   const auto count = [&](Finding finding) {
     builder_.diagnostics().Add(finding, 1, fmt::format("line {}", rows.line()));
   };
@@ -153,13 +138,13 @@ base::Status RowReader::ReadAll(CsvRows& rows) {
 }
 
 // A compressed file that breaks off is worth what came before the break.
-base::Status RowReader::KeepWhatWasRead(const base::Error& error) {
+base::Status CsvReader::KeepWhatWasRead(const base::Error& error) {
   if (error.code != ErrorCode::kDamagedTrace) return Fail(error);
   builder_.diagnostics().Add(Finding::kTruncatedFile, 1, error.message);
   return {};
 }
 
-bool RowReader::AddRow(std::span<const Field> row) {
+bool CsvReader::AddRow(std::span<const Field> row) {
   if (row.size() != columns_.width()) return false;
   if (columns_.Has(Column::kKind) &&
       !EqualNames(columns_.Get(row, Column::kKind).text, "KERNEL_DISPATCH")) {
@@ -175,7 +160,7 @@ bool RowReader::AddRow(std::span<const Field> row) {
 
 // "KERNEL_DISPATCH","Agent 1","2","2","2684120","164","33","scale_f32(float const*, …)","40054",
 // "342331487558371","342331487561256","0","0","8","0","128","256","1","1","24576","1","1"
-bool RowReader::AddDispatch(std::span<const Field> row, Process& process) {
+bool CsvReader::AddDispatch(std::span<const Field> row, Process& process) {
   std::optional<std::int64_t> start, end, agent, queue, stream, id;
   Geometry geometry;
   const Field name = columns_.Get(row, Column::kName);
@@ -192,7 +177,7 @@ bool RowReader::AddDispatch(std::span<const Field> row, Process& process) {
 
 // A grid is counted in work-items. Where a dimension has no column (rocprof v1, whose sizes are
 // products of all three) it is 1.
-bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) const {
+bool CsvReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) const {
   std::optional<std::uint32_t> grid[3], block[3];
   constexpr auto kGrid = std::to_array({Column::kGridX, Column::kGridY, Column::kGridZ});
   constexpr auto kBlock = std::to_array({Column::kBlockX, Column::kBlockY, Column::kBlockZ});
@@ -200,14 +185,14 @@ bool RowReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) co
     if (!Parse(row, kGrid[i], grid[i]) || !Parse(row, kBlock[i], block[i])) return false;
   }
   if (!grid[0] || !block[0]) return true;
-  const Dim3 b{*block[0], block[1].value_or(1), block[2].value_or(1)};
-  if (b.x == 0 || b.y == 0 || b.z == 0) return true;
-  const Dim3 g{*grid[0], grid[1].value_or(1), grid[2].value_or(1)};
-  geometry = {{Blocks(g.x, b.x), Blocks(g.y, b.y), Blocks(g.z, b.z)}, b};
+  const auto sizes = [](const auto& parsed) {
+    return Sizes{*parsed[0], parsed[1].value_or(1), parsed[2].value_or(1)};
+  };
+  geometry = GridInBlocks(MakeGeometry(sizes(grid), sizes(block)));
   return true;
 }
 
-KernelId RowReader::KernelNamed(const Field& name) {
+KernelId CsvReader::KernelNamed(const Field& name) {
   std::string_view text = name.text;
   if (name.has_pairs) {
     scratch_.clear();
@@ -217,11 +202,10 @@ KernelId RowReader::KernelNamed(const Field& name) {
     }
     text = scratch_;
   }
-  if (const auto it = kernels_.find(text); it != kernels_.end()) return it->second;
-  return kernels_.emplace(text, builder_.AddKernel(text)).first->second;
+  return builder_.AddKernel(text);
 }
 
-Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
+Process& CsvReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {
   if (process_ == nullptr || key != process_key_) {
     const auto next = static_cast<std::int64_t>(processes_.size() + 1);
     const auto [it, fresh] = processes_.try_emplace(fmt::format("{} {}", headers_, key),
@@ -232,20 +216,13 @@ Process& RowReader::ProcessOf(std::string_view key, std::optional<std::int64_t> 
   return *process_;
 }
 
-Result<Trace> RowReader::Finish() && {
+Result<Trace> CsvReader::Finish() && {
   auto& diagnostics = builder_.diagnostics();
-  std::int64_t missing = 0;
   for (const auto& [key, process] : processes_) {
-    const std::int64_t more = process.ids.missing();
-    missing = more > std::numeric_limits<std::int64_t>::max() - missing
-                  ? std::numeric_limits<std::int64_t>::max()
-                  : missing + more;
+    diagnostics.Add(Finding::kMissingDispatchIds, process.ids.missing());
   }
-  diagnostics.Add(Finding::kMissingDispatchIds, missing);
   if (processes_.size() > 1) {
     diagnostics.Add(Finding::kSeveralProcesses, static_cast<std::int64_t>(processes_.size()));
-  } else {
-    for (Lane& lane : builder_.trace().lanes) lane.process.reset();
   }
   if (repeated_ids_ > 0) builder_.DropRepeats();
   auto trace = std::move(builder_).Finish();
@@ -272,7 +249,7 @@ Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {
   }
   auto columns = Columns::Find(rows.fields());
   if (!columns) return Fail(std::move(columns.error()).In(source.path()));
-  RowReader reader(*std::move(columns), source.path(), options);
+  CsvReader reader(*std::move(columns), source.path(), options);
   if (auto done = reader.ReadAll(rows); !done) {
     return Fail(std::move(done.error()).In(source.path()));
   }

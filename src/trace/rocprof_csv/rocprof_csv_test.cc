@@ -193,7 +193,6 @@ TEST(RocprofCsvReader, QueuesOfTwoProcessesAreTwoLanes) {
   EXPECT_EQ(trace->lanes[0].process, 1);
   EXPECT_EQ(trace->lanes[1].process, 2);
   EXPECT_THAT(Findings(trace), ElementsAre("several_processes 2 "));
-  EXPECT_EQ(ReadText(k70, Row70(1, 100, 200))->lanes[0].process, std::nullopt);
 }
 
 TEST(RocprofCsvReader, CountsARepeatedRecordOnce) {

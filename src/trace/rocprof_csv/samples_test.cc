@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <ostream>
 #include <string>
 
 #include "trace/registry.h"
@@ -19,6 +20,8 @@ struct Expected {
   std::int64_t summed_ns;    // Σ end - start
   std::int64_t missing_ids;  // cut out by whoever published the file
 };
+
+void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.file; }
 
 class RocprofCsvSamples : public ::testing::TestWithParam<Expected> {};
 

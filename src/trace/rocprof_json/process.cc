@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "trace/demangle.h"
+#include "trace/dispatch_ids.h"
 
 namespace culprit::trace::rocprof_json {
 namespace {
@@ -30,20 +30,11 @@ bool HasStamps(const Record& record) {
   return plausible(record[kStart]) && plausible(record[kEnd]);
 }
 
-// ToGeometry turns a grid in work-items into one in workgroups; a last workgroup may be partial.
-// Sizes that no launch can have make the geometry unknown.
 Geometry ToGeometry(const Record& record) {
-  std::array<std::uint32_t, 3> blocks = {};
-  std::array<std::uint32_t, 3> threads = {};
-  for (std::size_t i = 0; i < 3; ++i) {
-    constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
-    const std::int64_t grid = record[kGridX + i].value_or(0);
-    const std::int64_t block = record[kBlockX + i].value_or(0);
-    if (block < 1 || block > kMost || grid < 1 || grid > kMost) return {};
-    blocks[i] = static_cast<std::uint32_t>((grid + block - 1) / block);
-    threads[i] = static_cast<std::uint32_t>(block);
-  }
-  return {{blocks[0], blocks[1], blocks[2]}, {threads[0], threads[1], threads[2]}};
+  const auto sizes = [&](Field x) {
+    return Sizes{record[x].value_or(0), record[x + 1].value_or(0), record[x + 2].value_or(0)};
+  };
+  return GridInBlocks(MakeGeometry(sizes(kGridX), sizes(kBlockX)));
 }
 
 }  // namespace
@@ -135,13 +126,13 @@ std::vector<std::optional<LaneId>> Process::AddLanes(TraceBuilder& builder) cons
     if (agent == nullptr) {
       const std::string example = fmt::format("agent {}", handle);
       builder.diagnostics().Add(Finding::kUnknownAgent, use.records, example);
-      lanes[use.index] = builder.AddLane(handle, queue, stream);
+      lanes[use.index] = builder.AddLane(handle, queue, stream, pid);
     } else if (agent->type == kCpu) {
       builder.diagnostics().Add(Finding::kUnsupportedRecords, use.records, "host to host copy");
     } else {
       const std::int64_t number = agent->node.value_or(handle);
       builder.AddDevice(number, agent->name);
-      lanes[use.index] = builder.AddLane(number, queue, stream);
+      lanes[use.index] = builder.AddLane(number, queue, stream, pid);
     }
   }
   return lanes;
@@ -150,32 +141,16 @@ std::vector<std::optional<LaneId>> Process::AddLanes(TraceBuilder& builder) cons
 // DropDuplicates leaves the first dispatch of each id (replay mode repeats them) and counts ids
 // that are missing between the smallest and the largest.
 void Process::DropDuplicates(TraceBuilder& builder) {
-  std::vector<std::int64_t> ids;
-  for (const Work& work : dispatches_) {
-    if (work.dispatch >= 0) ids.push_back(work.dispatch);
-  }
-  if (ids.empty()) return;
-  std::sort(ids.begin(), ids.end());
-  const auto unique_end = std::unique(ids.begin(), ids.end());
-  const auto unique = static_cast<std::int64_t>(unique_end - ids.begin());
-  const std::int64_t first = ids.front();
-  const std::int64_t last = *(unique_end - 1);
-  builder.diagnostics().Add(Finding::kMissingDispatchIds, last - first - (unique - 1),
-                            fmt::format("ids {} to {}, {} records", first, last, unique));
-  if (unique_end == ids.end()) return;
-  ids.erase(unique_end, ids.end());
-  std::vector<char> seen(ids.size(), 0);
-  const auto repeated = [&](const Work& work) {
-    if (work.dispatch < 0) return false;
-    const auto at = std::lower_bound(ids.begin(), ids.end(), work.dispatch) - ids.begin();
-    return std::exchange(seen[static_cast<std::size_t>(at)], 1) != 0;
-  };
-  const auto dropped = std::erase_if(dispatches_, repeated);
+  DispatchIds ids;
+  const auto dropped = std::erase_if(
+      dispatches_, [&](const Work& work) { return work.dispatch >= 0 && !ids.Add(work.dispatch); });
+  builder.diagnostics().Add(Finding::kMissingDispatchIds, ids.missing());
   builder.diagnostics().Add(Finding::kDuplicateDispatches, static_cast<std::int64_t>(dropped));
 }
 
 void Process::MoveDispatches(TraceBuilder& builder,
                              const std::vector<std::optional<LaneId>>& lanes) {
+  const auto nameless = [](std::int64_t kernel) { return fmt::format("kernel {}", kernel); };
   struct Named {
     KernelId kernel;
     bool known;
@@ -183,15 +158,15 @@ void Process::MoveDispatches(TraceBuilder& builder,
   std::unordered_map<std::int64_t, Named> kernels;
   for (const Work& work : dispatches_) {
     if (!lanes[work.place]) continue;
-    const std::string nameless = fmt::format("kernel {}", work.code);
     auto it = kernels.find(work.code);
     if (it == kernels.end()) {
       const auto name = kernels_.find(work.code);
       const bool known = name != kernels_.end();
-      const KernelId kernel = builder.AddKernel(known ? name->second : nameless);
+      const KernelId kernel = builder.AddKernel(known ? name->second : nameless(work.code));
       it = kernels.try_emplace(work.code, Named{kernel, known}).first;
     }
-    if (!it->second.known) builder.diagnostics().Add(Finding::kUnknownKernel, 1, nameless);
+    if (!it->second.known)
+      builder.diagnostics().Add(Finding::kUnknownKernel, 1, nameless(work.code));
     builder.AddDispatch(work.start, work.end, it->second.kernel, work.geometry, *lanes[work.place]);
   }
 }

@@ -19,7 +19,7 @@ using sys::JsonPath;
 using sys::JsonScalar;
 
 // What stands at a path: a Field of a record, or one of these.
-enum Place : int {
+enum Path : int {
   kProcess = kFieldCount,
   kPid,
   kAgentInfo,
@@ -107,9 +107,9 @@ class Events final : public sys::JsonEvents {
   Events(TraceBuilder& builder, const ReadOptions& options)
       : builder_(builder), options_(options) {}
 
-  void Begin(int place) override;
-  void End(int place) override;
-  void Value(int place, const JsonScalar& value) override;
+  void Begin(int path) override;
+  void End(int path) override;
+  void Value(int path, const JsonScalar& value) override;
 
   // FinishProcess takes in what was read of a process: all of it, or less of a torn file.
   void FinishProcess();
@@ -119,6 +119,9 @@ class Events final : public sys::JsonEvents {
   [[nodiscard]] bool has_counters() const { return has_counters_; }
 
  private:
+  // Each is where a value of its kind belongs; null when the path has none.
+  std::string* TextAt(int path);
+  std::optional<std::int64_t>* IntegerAt(int path);
   void CountSkipped(std::string_view what);
   void CountMalformed(bool good, std::string_view what);
 
@@ -133,8 +136,8 @@ class Events final : public sys::JsonEvents {
   bool has_counters_ = false;
 };
 
-void Events::Begin(int place) {
-  switch (place) {
+void Events::Begin(int path) {
+  switch (path) {
     case kProcess:
       process_ = {};
       break;
@@ -156,13 +159,13 @@ void Events::Begin(int place) {
       has_counters_ = true;
       return CountSkipped("counter_collection");
     default:
-      if (place >= kSkipped)
-        CountSkipped(kSkippedRecords[static_cast<std::size_t>(place - kSkipped)]);
+      if (path >= kSkipped)
+        CountSkipped(kSkippedRecords[static_cast<std::size_t>(path - kSkipped)]);
   }
 }
 
-void Events::End(int place) {
-  switch (place) {
+void Events::End(int path) {
+  switch (path) {
     case kProcess:
       return FinishProcess();
     case kAgentInfo:
@@ -180,47 +183,48 @@ void Events::End(int place) {
   }
 }
 
-void Events::Value(int place, const JsonScalar& value) {
-  if (place < kFieldCount) {
-    record_[static_cast<std::size_t>(place)] = value.Integer();
+std::string* Events::TextAt(int path) {
+  switch (path) {
+    case kAgentName:
+      return &agent_.name;
+    case kSymbolMangled:
+      return &symbol_.mangled;
+    case kSymbolDemangled:
+      return &symbol_.demangled;
+    default:
+      return nullptr;
+  }
+}
+
+std::optional<std::int64_t>* Events::IntegerAt(int path) {
+  if (path < kFieldCount) return &record_[static_cast<std::size_t>(path)];
+  switch (path) {
+    case kPid:
+      return &process_.pid;
+    case kAgentHandle:
+      return &agent_.handle;
+    case kAgentNode:
+      return &agent_.node;
+    case kAgentType:
+      return &agent_.type;
+    case kSymbolId:
+      return &symbol_.id;
+    default:
+      return nullptr;
+  }
+}
+
+void Events::Value(int path, const JsonScalar& value) {
+  if (auto* integer = IntegerAt(path)) {
+    *integer = value.Integer();
     return;
   }
   const std::string_view text = value.String().value_or("");
-  switch (place) {
-    case kPid:
-      process_.pid = value.Integer();
-      break;
-    case kAgentHandle:
-      agent_.handle = value.Integer();
-      break;
-    case kAgentNode:
-      agent_.node = value.Integer();
-      break;
-    case kAgentType:
-      agent_.type = value.Integer();
-      break;
-    case kAgentName:
-      agent_.name = text;
-      break;
-    case kKindInfo:
-      return process_.AddKind();
-    case kOperationName:
-      return process_.AddOperation(text);
-    case kSymbolId:
-      symbol_.id = value.Integer();
-      break;
-    case kSymbolMangled:
-      symbol_.mangled = text;
-      break;
-    case kSymbolDemangled:
-      symbol_.demangled = text;
-      break;
-    case kDispatch:
-    case kCopy:
-    case kHipCall:
-      return CountMalformed(false, "a record that is no object");
-    default:
-      break;
+  if (std::string* target = TextAt(path)) *target = text;
+  if (path == kKindInfo) process_.AddKind();
+  if (path == kOperationName) process_.AddOperation(text);
+  if (path == kDispatch || path == kCopy || path == kHipCall) {
+    CountMalformed(false, "a record that is no object");
   }
 }
 
@@ -268,7 +272,7 @@ std::optional<base::Error> NothingRead(const Events& events, const ReadOptions& 
 
 Verdict Sniff(const sys::Source& source) {
   const std::size_t first = source.head().find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos || source.head()[first] != '{') return NotMine();
+  if (first == std::string_view::npos || source.head()[first] != '{') return NotMine{};
   // The only key of the document; found in the head, which ends somewhere inside.
   class Root final : public sys::JsonEvents {
    public:
@@ -279,7 +283,7 @@ Verdict Sniff(const sys::Source& source) {
   const auto head = sys::Source::FromMemory(source.path(), std::string(source.head())).Stream();
   const std::vector<JsonPath> paths = {{"rocprofiler-sdk-tool", 0}};
   if (head) static_cast<void>(sys::ParseJson(**head, paths, root));
-  return root.found ? Verdict(Mine()) : Verdict(NotMine());
+  return root.found ? Verdict(Mine{}) : Verdict(NotMine{});
 }
 
 base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {

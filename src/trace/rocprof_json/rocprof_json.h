@@ -9,9 +9,17 @@
 
 namespace culprit::trace::rocprof_json {
 
+// Sniff says Mine to a document with that key.
 Verdict Sniff(const sys::Source& source);
+// Read fails with kUnsupportedTrace when counters were collected instead, with kUsage when the
+// process asked for is not there.
 base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options);
 
-inline constexpr Reader kReader = {"rocprofv3 JSON", "ROCm 6.2 to 7.x", &Sniff, &Read};
+inline constexpr Reader kReader = {
+    .name = "rocprofv3 JSON",
+    .versions = "ROCm 6.2 to 7.x",
+    .sniff = Sniff,
+    .read = Read,
+};
 
 }  // namespace culprit::trace::rocprof_json

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -234,6 +236,9 @@ TEST(RocprofJson, ReadsAllProcessesOrTheOneAskedFor) {
   ASSERT_TRUE(both) << both.error().Text();
   EXPECT_EQ(both->size(), 6u);
   EXPECT_EQ(Findings(*both)[0], "several_processes 2: 908, 911");
+  std::set<std::optional<std::int64_t>> processes;
+  for (const Lane& lane : both->lanes) processes.insert(lane.process);
+  EXPECT_THAT(processes, ElementsAre(908, 911));
   ReadOptions options;
   options.process = 911;
   const auto one = ReadText(text, options);

@@ -1,4 +1,4 @@
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 
 #include <fmt/format.h>
 
@@ -105,21 +105,13 @@ class Reading {
  private:
   base::Status ReadSpaces() {
     Machines machines;
-    std::vector<Lookups> lookups;
-    std::set<std::int64_t> pids;
     for (const IdSpace& space : spaces_) {
-      lookups.push_back(ReadLookups(rows_, space, machines));
-      for (const auto& [id, pid] : lookups.back().processes) pids.insert(pid);
-    }
-    const bool by_process = pids.size() > 1;
-    for (std::size_t i = 0; i < spaces_.size(); ++i) {
-      const IdSpace& space = spaces_[i];
-      auto read =
-          ReadDispatches(database_, space, lookups[i], by_process, options_, processes_, builder_);
+      const Lookups lookups = ReadLookups(rows_, space, machines);
+      auto read = ReadDispatches(database_, space, lookups, options_, processes_, builder_);
       if (!read) return Fail(std::move(read.error()));
       if (!read->damage.empty()) NoteDamagedDispatches(space, *read);
-      ReadCopies(rows_, space, lookups[i], by_process, options_, builder_);
-      ReadHostCalls(database_, rows_, space, lookups[i], options_, builder_);
+      ReadCopies(rows_, space, lookups, options_, builder_);
+      ReadHostCalls(database_, rows_, space, lookups, options_, builder_);
       CheckGraphs(rows_, space, builder_);
     }
     if (!options_.process && processes_.read.size() > 1) {

@@ -25,6 +25,11 @@ Verdict Sniff(const sys::Source& source);
 // (a process that the file does not have).
 base::Result<Trace> Read(const sys::Source& source, const ReadOptions& options);
 
-inline constexpr Reader kReader = {"rocpd", "schema 3.0.0 to 3.0.5, 4.0 and 4.1", Sniff, Read};
+inline constexpr Reader kReader = {
+    .name = "rocpd",
+    .versions = "schema 3.0.0 to 3.0.5, 4.0 and 4.1",
+    .sniff = Sniff,
+    .read = Read,
+};
 
 }  // namespace culprit::trace::rocpd

@@ -1,9 +1,8 @@
-#include "trace/rocpd/reader.h"
+#include "trace/rocpd/rocpd.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +10,13 @@
 #include <random>
 #include <set>
 
+#include "sys/sample_files.h"
+
 namespace culprit::trace::rocpd {
 namespace {
 
 using base::Finding;
+using sys::MakeDatabase;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -30,20 +32,6 @@ std::string Fixture(const std::string& name) {
 std::string Replaced(std::string text, std::string_view what, std::string_view by) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
     text.replace(at, what.size(), by);
-  return text;
-}
-
-// MakeDatabase returns the bytes of a database made from SQL.
-std::string MakeDatabase(const std::string& sql) {
-  sqlite3* handle = nullptr;
-  sqlite3_open(":memory:", &handle);
-  char* message = nullptr;
-  EXPECT_EQ(sqlite3_exec(handle, sql.c_str(), nullptr, nullptr, &message), SQLITE_OK) << message;
-  sqlite3_int64 size = 0;
-  unsigned char* bytes = sqlite3_serialize(handle, "main", &size, 0);
-  std::string text(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  sqlite3_free(bytes);
-  sqlite3_close(handle);
   return text;
 }
 
@@ -89,11 +77,11 @@ TEST(RocpdReader, ReadsKernelsCopiesAndHostCallsOfSchema3) {
   EXPECT_THAT(
       Lines(*trace),
       ElementsAre(
-          "900 950 copy MEMORY_COPY_HOST_TO_DEVICE [0x0x0/0x0x0] gfx1151:5:1:-",
-          "1000 1100 scale(float*, float) [4x2x1/256x1x1] gfx1151:5:1:-",
-          "1200 1300 void mul_mat<(ggml_type)12>(void const*) [152x1x1/32x4x1] gfx1151:5:1:-",
-          "1400 1500 unknown_kernel [0x0x0/0x0x0] gfx1151:5:-:-",
-          "1600 1650 copy MEMORY_COPY_DEVICE_TO_HOST [0x0x0/0x0x0] gfx1151:5:1:-"));
+          "900 950 copy MEMORY_COPY_HOST_TO_DEVICE [0x0x0/0x0x0] gfx1151:5:1:4711",
+          "1000 1100 scale(float*, float) [4x2x1/256x1x1] gfx1151:5:1:4711",
+          "1200 1300 void mul_mat<(ggml_type)12>(void const*) [152x1x1/32x4x1] gfx1151:5:1:4711",
+          "1400 1500 unknown_kernel [0x0x0/0x0x0] gfx1151:5:-:4711",
+          "1600 1650 copy MEMORY_COPY_DEVICE_TO_HOST [0x0x0/0x0x0] gfx1151:5:1:4711"));
   ASSERT_EQ(trace->host_calls.size(), 1u);
   EXPECT_EQ(trace->strings.Get(trace->host_calls[0].name), "hipStreamSynchronize");
   EXPECT_THAT(Findings(*trace),
@@ -104,8 +92,8 @@ TEST(RocpdReader, CountsGraphLaunchesWithoutTheirNodes) {
   const auto trace = ReadSql(Fixture("schema_3_0_2.sql"));
   ASSERT_TRUE(trace) << trace.error().Text();
   EXPECT_EQ(trace->format, "rocpd 3.0.2");
-  EXPECT_THAT(Lines(*trace), ElementsAre("10 20 add(float*) [10x1x1/64x1x1] gfx942:3:2:-",
-                                         "30 40 add(float*) [10x1x1/64x1x1] gfx942:3:2:-"));
+  EXPECT_THAT(Lines(*trace), ElementsAre("10 20 add(float*) [10x1x1/64x1x1] gfx942:3:2:5",
+                                         "30 40 add(float*) [10x1x1/64x1x1] gfx942:3:2:5"));
   EXPECT_THAT(Findings(*trace), ElementsAre("graph_without_nodes 1"));
 }
 
@@ -113,8 +101,9 @@ TEST(RocpdReader, FindsThePlaceByTheTrackInSchema4) {
   const auto trace = ReadSql(Fixture("schema_4.sql"));
   ASSERT_TRUE(trace) << trace.error().Text();
   EXPECT_EQ(trace->format, "rocpd 4.0.0");
-  EXPECT_THAT(Lines(*trace), ElementsAre("10 20 triton_poi_fused_add [2x1x1/64x1x1] gfx950:6:3:-",
-                                         "15 30 triton_poi_fused_add [2x1x1/64x1x1] gfx950:6:4:-"));
+  EXPECT_THAT(Lines(*trace),
+              ElementsAre("10 20 triton_poi_fused_add [2x1x1/64x1x1] gfx950:6:3:900",
+                          "15 30 triton_poi_fused_add [2x1x1/64x1x1] gfx950:6:4:900"));
   EXPECT_THAT(Findings(*trace), ElementsAre());
 }
 
@@ -192,8 +181,8 @@ TEST(RocpdReader, ReadsValuesOfUnexpectedKinds) {
   ASSERT_TRUE(trace) << trace.error().Text();
   EXPECT_THAT(
       Lines(*trace),
-      ElementsAre("10 20 add(float*) [10x1x1/64x1x1] gfx942:3:2:-",
-                  "30 40 unknown_kernel [0x0x0/0x0x0] unknown device 0:9223372036854775807:2:-"));
+      ElementsAre("10 20 add(float*) [10x1x1/64x1x1] gfx942:3:2:5",
+                  "30 40 unknown_kernel [0x0x0/0x0x0] unknown device 0:9223372036854775807:2:5"));
 }
 
 TEST(RocpdReader, SaysWhichColumnIsMissing) {
