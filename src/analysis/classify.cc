@@ -122,6 +122,7 @@ class Classifier {
         window_(window),
         groups_(groups),
         passes_(passes),
+        steps_(passes ? Count(passes->steps()) : 0),
         vocabulary_(vocabulary),
         rules_(rules) {}
 
@@ -152,6 +153,7 @@ class Classifier {
   const Window& window_;
   const LaunchGroups& groups_;
   const std::optional<Passes>& passes_;
+  const std::int64_t steps_;  // counted once: passes_ counts its steps each time it is asked
   std::optional<std::int64_t> vocabulary_;
   const RuleSet& rules_;
 
@@ -176,9 +178,8 @@ const Candidates& Classifier::CandidatesOf(trace::KernelId kernel) {
 Launch Classifier::LaunchOf(GroupId id) {
   const LaunchGroup& group = groups_.groups[id.index()];
   Launch launch{trace_.geometries[group.geometry.index()], std::nullopt, vocabulary_};
-  if (passes_ && Count(passes_->steps()) > 0) {
-    launch.per_step =
-        static_cast<double>(group.launches) / static_cast<double>(Count(passes_->steps()));
+  if (steps_ > 0) {
+    launch.per_step = static_cast<double>(group.launches) / static_cast<double>(steps_);
   }
   launch.sign = MatchSign(rules_, CandidatesOf(group.kernel), launch);
   return launch;
