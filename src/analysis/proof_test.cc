@@ -100,7 +100,7 @@ TEST(Proof, FailsWhenNoTwoStepsLaunchTheSame) {
 
 TEST(Proof, FailsWhenRecordsWereLost) {
   for (const Finding lost :
-       {Finding::kDroppedRecords, Finding::kTornTail, Finding::kTruncatedFile, Finding::kHotJournal,
+       {Finding::kTornTail, Finding::kTruncatedFile, Finding::kHotJournal,
         Finding::kMissingDispatchIds, Finding::kZeroStamps, Finding::kMalformedRow,
         Finding::kGraphWithoutNodes, Finding::kQuickCheckFailed}) {
     const Proof proof = Prove(
