@@ -122,14 +122,35 @@ std::vector<DeltaRow> KernelRows(const std::map<std::string, Pair>& kernels, con
   return rows;
 }
 
-// SumOfSplits adds up a category's kernels: its own mean per launch would move when a small kernel
-// joins, although nothing became faster.
-LaunchSplit SumOfSplits(const std::vector<DeltaRow>& kernels) {
+// SplitOfKernels adds up a category's kernels: its own mean per launch would move when a small
+// kernel joins, although nothing became faster. Kernels that exist on one side only took each
+// other's place and are split as if they were one kernel: 48 launches of one implementation that
+// become 48 slower ones of another are slower launches.
+LaunchSplit SplitOfKernels(const std::vector<DeltaRow>& kernels, const Analysis& a,
+                           const Analysis& b) {
   LaunchSplit sum{PerToken(NanosF(0)), PerToken(NanosF(0))};
+  const auto add = [&](const LaunchSplit& split) {
+    sum.more_launches = sum.more_launches + split.more_launches;
+    sum.slower_launches = sum.slower_launches + split.slower_launches;
+  };
+  DeltaRow replaced;
+  const auto pool = [](Costs& all, const Costs& one) {
+    const double launches = static_cast<double>(all.launches + one.launches);
+    const NanosF before = all.per_launch.value_or(NanosF(0)) * static_cast<double>(all.launches);
+    const NanosF more = one.per_launch.value_or(NanosF(0)) * static_cast<double>(one.launches);
+    all.per_token = all.per_token + one.per_token;
+    all.launches += one.launches;
+    if (launches > 0) all.per_launch = (before + more) / launches;
+  };
   for (const DeltaRow& kernel : kernels) {
-    sum.more_launches = sum.more_launches + kernel.split->more_launches;
-    sum.slower_launches = sum.slower_launches + kernel.split->slower_launches;
+    if (kernel.only_in_a() || kernel.only_in_b()) {
+      pool(replaced.a, kernel.a);
+      pool(replaced.b, kernel.b);
+    } else {
+      add(*kernel.split);
+    }
   }
+  add(SplitByLaunches(replaced, a, b));
   return sum;
 }
 
@@ -157,7 +178,7 @@ std::vector<DeltaRow> CategoryRows(const Variant& a, const Variant& b) {
     rows.push_back(MakeRow(RowKind::kCategory, pair, a, b));
     AddInterval(rows.back(), pair, a, b);
     rows.back().kernels = KernelRows(kernels[category], a, b);
-    rows.back().split = SumOfSplits(rows.back().kernels);
+    rows.back().split = SplitOfKernels(rows.back().kernels, a.analysis, b.analysis);
   }
   return rows;
 }

@@ -38,7 +38,7 @@ struct Costs {
 
 // LaunchSplit divides a row's change into more launches and slower launches, like StepSplit. A
 // kernel that exists on one side only is all "more launches". A category's is the sum of its
-// kernels'.
+// kernels', where those on one side only count as one kernel that was replaced.
 struct LaunchSplit {
   base::PerToken more_launches, slower_launches;
 };
