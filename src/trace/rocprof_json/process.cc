@@ -31,7 +31,7 @@ bool HasStamps(const Record& record) {
 }
 
 Geometry ToGeometry(const Record& record) {
-  const auto sizes = [&](Field x) {
+  const auto sizes = [&](std::size_t x) {
     return Sizes{record[x].value_or(0), record[x + 1].value_or(0), record[x + 2].value_or(0)};
   };
   return GridInBlocks(MakeGeometry(sizes(kGridX), sizes(kBlockX)));
