@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -306,6 +307,21 @@ TEST(RocpdReader, FindsDamageOutsideTheDispatchesOnlyWhenAsked) {
 std::string Samples() {
   const char* folder = std::getenv("CULPRIT_SAMPLES");
   return folder != nullptr ? folder : CULPRIT_SOURCE_DIR "/../shared/samples";
+}
+
+// A recording large enough that each part has thousands of rows. ThreadSanitizer watches it too.
+TEST(RocpdReader, SeveralThreadsReadWhatTheFileHolds) {
+  const std::string path = CULPRIT_SOURCE_DIR "/tests/fixtures/h200-20k/f16/results.db.xz";
+  const auto first = Read(sys::Source::Open(path).value(), {});
+  const auto second = Read(sys::Source::Open(path).value(), {});
+  ASSERT_TRUE(first && second);
+  EXPECT_GT(first->size(), 50'000u);
+  EXPECT_TRUE(std::is_sorted(first->start.begin(), first->start.end()));
+  EXPECT_FALSE(LostData(*first));
+  EXPECT_EQ(first->start, second->start);
+  EXPECT_EQ(first->end, second->end);
+  EXPECT_EQ(first->kernel, second->kernel);
+  EXPECT_EQ(first->geometry, second->geometry);
 }
 
 TEST(RocpdReader, ReadsTheMi300xSample) {
