@@ -57,6 +57,10 @@ constexpr std::array<FindingInfo, static_cast<std::size_t>(Finding::kCount)> kTa
      "trace with node granularity (nsys: --cuda-graph-trace=node)"},
     {Finding::kTruncatedNames, "truncated_names", kNotice,
      "kernel names were cut by the profiler; categories may be wrong", ""},
+    {Finding::kShapesMissing, "shapes_missing", kNotice,
+     "every launch has the same grid: the profiler did not record grids, and categories "
+     "rest on names and order alone",
+     ""},
     {Finding::kUnsupportedRecords, "unsupported_records", kInfo,
      "records of other kinds were skipped", ""},
     {Finding::kEmptyWindow, "empty_window", kError, "no dispatch lies in the window",

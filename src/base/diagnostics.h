@@ -37,6 +37,7 @@ enum class Finding {
   kMixedDevices,
   kGraphWithoutNodes,
   kTruncatedNames,
+  kShapesMissing,
   kUnsupportedRecords,
   // windows and categories
   kEmptyWindow,

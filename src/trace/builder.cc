@@ -183,6 +183,22 @@ void TraceBuilder::CheckLanes() {
   if (devices > 1) trace_.diagnostics.Add(Finding::kMixedDevices, devices);
 }
 
+// Kernels of several kinds never all have the same grid: a writer that fills in a constant does not
+// know it.
+void TraceBuilder::CheckShapes() {
+  constexpr std::size_t kFewKernels = 8;
+  if (trace_.kernels.size() < kFewKernels) return;
+  std::optional<Dim3> grid;
+  for (const Geometry& geometry : trace_.geometries) {
+    if (!geometry.known()) continue;
+    if (grid && *grid != geometry.grid) return;
+    grid = geometry.grid;
+  }
+  if (!grid) return;
+  std::fill(trace_.geometries.begin(), trace_.geometries.end(), Geometry{});
+  trace_.diagnostics.Add(Finding::kShapesMissing);
+}
+
 base::Result<Trace> TraceBuilder::Finish() && {
   for (Device& device : trace_.devices) {
     if (device.name.empty()) device.name = fmt::format("device {}", device.number);
@@ -203,6 +219,7 @@ base::Result<Trace> TraceBuilder::Finish() && {
   SortByStart();
   if (drop_repeats_) RemoveRepeats();
   CheckLanes();
+  CheckShapes();
   std::stable_sort(trace_.host_calls.begin(), trace_.host_calls.end(),
                    [](const HostCall& a, const HostCall& b) { return a.start < b.start; });
   return std::move(trace_);

@@ -65,6 +65,7 @@ class TraceBuilder {
   void SortByStart();
   void RemoveRepeats();
   void CheckLanes();
+  void CheckShapes();
 
   Trace trace_;
   std::map<std::pair<base::StringId, WorkKind>, KernelId> kernel_ids_;

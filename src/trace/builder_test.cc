@@ -271,5 +271,21 @@ TEST(TraceBuilder, SortsHostCallsAndNeverLetsThemEndBeforeTheyStart) {
   EXPECT_THAT(calls, ElementsAre("first 0", "second 10", "third 5"));
 }
 
+TEST(TraceBuilder, TakesOneGridForAllKernelsForNone) {
+  const auto build = [](std::size_t kernels) {
+    TraceBuilder builder("test", "memory");
+    const GeometryId shape = builder.AddGeometry({.grid = {1, 1, 1}, .block = {256, 1, 1}});
+    const LaneId lane = builder.AddLane(0, std::nullopt, 1);
+    for (std::size_t i = 0; i < kernels; ++i) {
+      const auto at = static_cast<std::int64_t>(10 * i + 1);
+      builder.AddDispatch(at, at + 5, builder.AddKernel("k" + std::to_string(i)), shape, lane);
+    }
+    return std::move(builder).Finish().value();
+  };
+  EXPECT_FALSE(build(8).geometries.front().known());
+  EXPECT_EQ(build(8).diagnostics.count(base::Finding::kShapesMissing), 1);
+  EXPECT_TRUE(build(7).geometries.front().known()) << "a small program may launch one shape";
+}
+
 }  // namespace
 }  // namespace culprit::trace
