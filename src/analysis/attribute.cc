@@ -252,8 +252,12 @@ std::optional<Untraced> CompareUntraced(const Variant& a, const Variant& b,
   }
   const double clock = (*median_b - *median_a).value().count();
   const double traced = attribution.traced_delta().value().count();
+  // Two changes that are both next to nothing differ by noise.
+  const bool matters =
+      std::abs(traced - clock) >= kSmallestShareOfToken * median_a->value().count();
   untraced.traced_change_differs =
-      traced * clock < 0 || std::abs(traced - clock) > kTracedMayDiffer * std::abs(clock);
+      matters &&
+      (traced * clock < 0 || std::abs(traced - clock) > kTracedMayDiffer * std::abs(clock));
   return untraced;
 }
 
