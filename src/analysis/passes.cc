@@ -17,8 +17,6 @@
 namespace culprit::analysis {
 namespace {
 
-using base::Count;
-
 // Anchors are the dispatches, as indices into the trace, that end a pass.
 using Anchors = std::vector<std::size_t>;
 
@@ -140,6 +138,7 @@ std::vector<std::size_t> CommonDistances(const LaunchGroups& groups, GroupId gro
   std::sort(sorted.rbegin(), sorted.rend());
   if (sorted.size() > kTried) sorted.resize(kTried);
   std::vector<std::size_t> distances;
+  distances.reserve(sorted.size());
   for (const auto& [count, distance] : sorted) distances.push_back(distance);
   return distances;
 }
@@ -204,7 +203,7 @@ std::optional<PeriodMark> MarkPeriods(const trace::Trace& trace, const Window& w
 
 std::string Describe(const trace::Trace& trace, const LaunchGroup& group) {
   const auto& geometry = trace.geometries[group.geometry.index()];
-  const std::string shown = base::Shortened(
+  std::string shown = base::Shortened(
       base::Printable(ParseKernelName(trace.kernel_name(group.kernel)).Short()), 60);
   if (!geometry.known()) return shown;
   if (geometry.grid.y == 1 && geometry.grid.z == 1) {

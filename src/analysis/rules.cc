@@ -19,7 +19,8 @@ bool Holds(const Comparison& test, double count, std::optional<std::int64_t> voc
   double value = static_cast<double>(test.value);
   if (test.vocab_divisor > 0) {
     if (!vocab || *vocab < 1) return false;
-    value = static_cast<double>((*vocab - 1) / test.vocab_divisor + 1);
+    const std::int64_t rounded_up = (*vocab - 1) / test.vocab_divisor + 1;
+    value = static_cast<double>(rounded_up);
   }
   switch (test.op) {
     case Comparison::Op::kEqual:

@@ -53,7 +53,7 @@ std::optional<double> MsPerToken(std::string_view text) {
 std::string LabelOf(const std::string& path) {
   fs::path p(path);
   if (!p.has_filename()) p = p.parent_path();
-  const std::string name = p.filename().string();
+  std::string name = p.filename().string();
   std::error_code ignored;
   if (fs::is_directory(p, ignored)) return name;
   const std::string stem = name.substr(0, name.find('.'));

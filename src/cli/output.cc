@@ -104,7 +104,7 @@ ExitCode PrintError(const base::Error& error) {
   return ExitCodeFor(error.code);
 }
 
-Progress::Progress(std::string what)
+Progress::Progress(std::string_view what)
     : what_(base::Printable(what)),
       terminal_(::isatty(STDERR_FILENO) == 1),
       begin_(std::chrono::steady_clock::now()) {}

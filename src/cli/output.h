@@ -34,7 +34,7 @@ ExitCode PrintError(const base::Error& error);
 // terminal.
 class Progress {
  public:
-  explicit Progress(std::string what);
+  explicit Progress(std::string_view what);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kWidestCell = 160;
 
 std::string NoteText(const Note& note) {
-  const std::string text = MarkdownText(note.text);
+  std::string text = MarkdownText(note.text);
   switch (note.level) {
     case Note::Level::kError:
       return "❌ **Error:** " + text;

@@ -16,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using base::Fail;
 
-constexpr std::size_t kBufferBytes = 64 * 1024;
+constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
 constexpr std::uint64_t kMaxTokenBytes = 16u << 20;
 constexpr std::size_t kMaxDepth = 128;
 // Iterative: nesting costs no stack. NaN and Infinity are no JSON, but Python writes them.

@@ -186,7 +186,7 @@ bool RecordDecoder::WorkOut(std::span<const std::uint8_t> record, Layout& layout
     if (!types.ok() || size > record.size() - end) return false;
     end += size;
     if (wanted < 0) continue;
-    const auto place = static_cast<std::size_t>(wanted);
+    const std::size_t place = static_cast<std::uint8_t>(wanted);
     if (size == 0 && type <= 9) {
       layout.null.set(place, type == 0);
       layout.constant[layout.constants++] = {static_cast<std::uint8_t>(place), type == 9};

@@ -11,7 +11,7 @@ namespace {
 // Each back reference ("S1_", "T_") may double what came before: 200 hostile bytes become 30 MB. Of
 // 11,868 real kernel names 8 have more than 24; 24 keep the worst case at 300 KB and a millisecond.
 constexpr int kMaxBackReferences = 24;
-constexpr std::size_t kMaxBytes = 64 * 1024;
+constexpr std::size_t kMaxBytes = std::size_t{64} * 1024;
 
 int CountBackReferences(std::string_view name) {
   int count = 0;

@@ -80,7 +80,8 @@ std::uint32_t DispatchPart::PlaceIndex(const sys::IntegerRow& row) {
   if (const auto track = lookups_->tracks.find(key[4]); value(4) && track != lookups_->tracks.end())
     place = track->second;
   places_.push_back(place);
-  wanted_.push_back(!only_pid_ || lookups_->Pid(place.process) == only_pid_);
+  const bool wanted = !only_pid_ || lookups_->Pid(place.process) == only_pid_;
+  wanted_.push_back(wanted ? 1 : 0);
   return index;
 }
 

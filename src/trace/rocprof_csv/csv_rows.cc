@@ -6,8 +6,8 @@
 namespace culprit::trace::rocprof_csv {
 namespace {
 
-constexpr std::size_t kBufferBytes = 256 * 1024;
-constexpr std::size_t kMaxRowBytes = 1024 * 1024;
+constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
+constexpr std::size_t kMaxRowBytes = std::size_t{1024} * 1024;
 
 // A field and where it stops: at its comma or line end; null when the text ends first.
 struct Parsed {

@@ -121,9 +121,10 @@ base::Status CsvReader::ReadAll(CsvRows& rows) {
     if (*state == CsvRows::State::kEnd) return {};
     if (*state == CsvRows::State::kTorn) {
       count(Finding::kTornTail);
-    } else if (*state == CsvRows::State::kTooLong) {
-      count(Finding::kMalformedRow);
-    } else if (columns_.IsHeader(rows.fields())) {
+      continue;
+    }
+    const bool whole = *state != CsvRows::State::kTooLong;
+    if (whole && columns_.IsHeader(rows.fields())) {
       auto columns = Columns::Find(rows.fields());
       if (!columns) {
         return Fail(std::move(columns.error()).In(fmt::format("line {}", rows.line())));
@@ -131,7 +132,7 @@ base::Status CsvReader::ReadAll(CsvRows& rows) {
       columns_ = *std::move(columns);
       ++headers_;
       process_ = nullptr;
-    } else if (!AddRow(rows.fields())) {
+    } else if (!whole || !AddRow(rows.fields())) {
       count(Finding::kMalformedRow);
     }
   }
