@@ -9,7 +9,6 @@
 #include "cli/output.h"
 #include "report/classify_report.h"
 #include "store/trial_folder.h"
-#include "trace/registry.h"
 
 namespace culprit::cli {
 namespace {
@@ -31,10 +30,7 @@ trace::Dim3 Dimensions(const std::vector<std::uint32_t>& sizes) {
 base::Result<report::Report> ClassifyTrace(const Options& options, const analysis::RuleSet& rules) {
   auto files = store::FindTrialFiles(options.trace);
   if (!files) return base::Fail(std::move(files.error()));
-  Progress progress("reading " + files->trace);
-  trace::ReadOptions read;
-  read.progress = [&](double share) { progress.Show(share); };
-  auto trace = trace::ReadTrace(files->trace, read);
+  auto trace = ReadWithProgress(files->trace, {});
   if (!trace) return base::Fail(std::move(trace.error()));
   auto found = analysis::FindWindow(*trace, {.whole_trace = true});
   if (!found) return base::Fail(std::move(found.error()));

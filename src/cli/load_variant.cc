@@ -202,12 +202,8 @@ Result<Loaded> Load(const VariantArgument& argument, const AnalysisOptions& opti
   auto query = MakeQuery(*files, options);
   if (!query) return Fail(std::move(query.error()));
 
-  Progress progress("reading " + files->trace);
-  trace::ReadOptions read;
-  read.process = options.process;
-  read.full_check = options.full_check;
-  read.progress = [&](double share) { progress.Show(share); };
-  auto trace = trace::ReadTrace(files->trace, read);
+  auto trace = ReadWithProgress(files->trace,
+                                {.process = options.process, .full_check = options.full_check});
   if (!trace) return Fail(std::move(trace.error()));
   return Loaded{*std::move(files), *std::move(query), *std::move(trace)};
 }
@@ -277,6 +273,12 @@ VariantArgument ParseVariant(const std::string& argument) {
   variant.path = rest;
   if (variant.label.empty()) variant.label = LabelOf(rest);
   return variant;
+}
+
+Result<trace::Trace> ReadWithProgress(const std::string& path, trace::ReadOptions options) {
+  Progress progress("reading " + path);
+  options.progress = [&](double share) { progress.Show(share); };
+  return trace::ReadTrace(path, options);
 }
 
 Result<analysis::RuleSet> LoadRules(const std::string& file) {

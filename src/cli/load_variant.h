@@ -9,6 +9,7 @@
 #include "analysis/attribute.h"
 #include "analysis/rules.h"
 #include "base/result.h"
+#include "trace/reader.h"
 
 namespace culprit::cli {
 
@@ -37,6 +38,9 @@ struct VariantArgument {
 // ParseVariant never fails: what is no label and no time is part of the path. A path that exists as
 // written is taken whole.
 VariantArgument ParseVariant(const std::string& argument);
+
+// ReadWithProgress is trace::ReadTrace that tells on stderr how far it is.
+base::Result<trace::Trace> ReadWithProgress(const std::string& path, trace::ReadOptions options);
 
 // LoadRules returns the shipped rules, with the user's file in front when one is given.
 base::Result<analysis::RuleSet> LoadRules(const std::string& file);

@@ -6,7 +6,6 @@
 #include "cli/output.h"
 #include "report/trace_info_report.h"
 #include "store/trial_folder.h"
-#include "trace/registry.h"
 
 namespace culprit::cli {
 namespace {
@@ -23,12 +22,8 @@ ExitCode Run(const Options& options) {
   if (!rules) return PrintError(rules.error());
   auto files = store::FindTrialFiles(options.path);
   if (!files) return PrintError(files.error());
-  Progress progress("reading " + files->trace);
-  trace::ReadOptions read;
-  read.process = options.process;
-  read.full_check = options.full_check;
-  read.progress = [&](double share) { progress.Show(share); };
-  auto trace = trace::ReadTrace(files->trace, read);
+  auto trace = ReadWithProgress(files->trace,
+                                {.process = options.process, .full_check = options.full_check});
   if (!trace) return PrintError(trace.error());
   auto whole =
       analysis::Analyze(*trace, {.vocabulary = options.vocabulary, .whole_trace = true}, *rules);
