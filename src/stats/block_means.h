@@ -6,15 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "stats/interval.h"
 #include "stats/warning.h"
 
 namespace culprit::stats {
-
-// Interval is a 95 % confidence interval; low <= high.
-struct Interval {
-  double low;
-  double high;
-};
 
 // DifferenceOfMeans is mean(b) - mean(a) in the unit of the series. interval and p are absent when
 // a series is shorter than 8 steps. p is two-sided and belongs to this row alone: give the p-values

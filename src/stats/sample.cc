@@ -33,6 +33,15 @@ std::optional<double> Quantile(Sample sample, double q) {
   return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
 }
 
+std::optional<double> HodgesLehmann(Sample sample) {
+  std::vector<double> means;
+  means.reserve(sample.size() * (sample.size() + 1) / 2);
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    for (std::size_t k = 0; k <= i; ++k) means.push_back(sample[i] / 2 + sample[k] / 2);
+  }
+  return Quantile(means, 0.5);
+}
+
 Summary Summarize(Sample sample) {
   Summary summary;
   summary.n = sample.size();

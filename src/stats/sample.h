@@ -23,6 +23,12 @@ std::optional<double> Variance(Sample sample);
 // R and NumPy); q lies in [0, 1]. Absent for an empty sample.
 std::optional<double> Quantile(Sample sample, double q);
 
+// HodgesLehmann is the median of the means of all pairs of values, each value with itself too: an
+// estimate of the centre that a single outlier can't move far. Quadratic in the sample's size, so
+// for samples of dozens. Absent for an empty sample.
+// Source: Hodges and Lehmann, Estimates of Location Based on Rank Tests, 1963.
+std::optional<double> HodgesLehmann(Sample sample);
+
 // Summary is what a report says about a sample. What is undefined is absent, never 0.
 struct Summary {
   std::size_t n = 0;

@@ -49,5 +49,16 @@ TEST(Sample, QuantilesInterpolateAndReachBothEnds) {
   EXPECT_FALSE(Quantile({}, 0.5));
 }
 
+TEST(Sample, HodgesLehmannIsTheMedianOfPairwiseMeans) {
+  // The ten means are 1 1.5 2 2.5 3 | 4 5 5.5 6.5 9.
+  EXPECT_EQ(HodgesLehmann(Values{1, 2, 4, 9}), 3.5);
+  EXPECT_EQ(HodgesLehmann(Values{7}), 7);
+  EXPECT_FALSE(HodgesLehmann({}));
+}
+
+TEST(Sample, AnOutlierHardlyMovesHodgesLehmann) {
+  EXPECT_EQ(HodgesLehmann(Values{1, 2, 3, 4, 5, 1000}), 3.5);
+}
+
 }  // namespace
 }  // namespace culprit::stats

@@ -14,6 +14,15 @@ std::string_view Describe(Warning warning) {
       return "fewer than 24 steps on one side: the interval takes the steps as independent";
     case Warning::kSlowNoise:
       return "the noise changes slowly over the window: the interval may be too narrow";
+    case Warning::kFewPairs:
+      return "fewer than 4 pairs: what a wide interval does not show is not known";
+    case Warning::kDrift:
+      return "the machine drifts over the experiment: the change is estimated beside a drift that "
+             "is linear in time";
+    case Warning::kOrderEffect:
+      return "the change depends on which variant of a pair runs first: one run affects the next";
+    case Warning::kUnstable:
+      return "the mean and the robust estimate disagree: a few pairs decide, look at each";
   }
   CULPRIT_CHECK(false);
 }

@@ -11,6 +11,11 @@ enum class Warning {
   kNoInterval,  // a series is too short for an interval and a p-value
   kFewSteps,    // too few steps to see whether they are correlated
   kSlowNoise,   // the noise drifts over stretches as long as a block
+  // of a controlled A/B
+  kFewPairs,     // fewer than 4 pairs
+  kDrift,        // cost rises or falls over the experiment
+  kOrderEffect,  // who runs first matters
+  kUnstable,     // the mean and the robust estimate contradict each other
 };
 
 // Describe returns a sentence without full stop.

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <span>
+
+#include "stats/pair.h"
+
+namespace culprit::stats {
+
+// ArmAndTime is the least squares fit of
+//   ln cost = mean + arm * (0 for the baseline, 1 for the candidate) + slope * position
+// to all runs of an experiment: what the candidate changes beside a drift that is linear in time.
+//
+// df is 2 n - 3 for n pairs. Errors are standard errors; 0 where the model fits exactly.
+struct ArmAndTime {
+  double arm;
+  double arm_error;
+  double slope;  // change of ln cost from one run to the next
+  double slope_error;
+  double df;
+};
+
+// FitArmAndTime needs two pairs or more.
+ArmAndTime FitArmAndTime(std::span<const Pair> pairs);
+
+}  // namespace culprit::stats

@@ -1,0 +1,141 @@
+#include "stats/paired.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "stats/arm_and_time.h"
+#include "stats/distribution.h"
+#include "stats/sample.h"
+
+namespace culprit::stats {
+namespace {
+
+constexpr std::size_t kEnoughPairs = 4;
+constexpr double kVisibleDriftT = 2;
+
+// A cost may be the largest double and another the smallest, so no ratio is taken.
+std::vector<double> LogRatios(std::span<const Pair> pairs) {
+  std::vector<double> ratios;
+  ratios.reserve(pairs.size());
+  for (const Pair& pair : pairs) {
+    ratios.push_back(std::log(pair.candidate) - std::log(pair.baseline));
+  }
+  return ratios;
+}
+
+double MedianCost(std::span<const Pair> pairs, double Pair::*cost) {
+  std::vector<double> costs;
+  costs.reserve(pairs.size());
+  for (const Pair& pair : pairs) costs.push_back(pair.*cost);
+  return *Quantile(costs, 0.5);
+}
+
+// Two equal numbers have no error to be divided by.
+double SafeT(double value, double error) { return error > 0 ? value / error : 0; }
+
+void EstimateByPairs(Sample ratios, PairedComparison& comparison) {
+  const auto n = static_cast<double>(ratios.size());
+  comparison.method = Method::kPairs;
+  comparison.log_ratio = *Mean(ratios);
+  if (ratios.size() < 2) return;
+  comparison.error = {std::sqrt(*Variance(ratios) / n), n - 1};
+}
+
+void EstimateBesideDrift(const ArmAndTime& fit, PairedComparison& comparison) {
+  comparison.method = Method::kArmAndTime;
+  comparison.log_ratio = fit.arm;
+  const auto pairs = static_cast<double>(comparison.pairs);
+  comparison.error = {fit.arm_error, comparison.pairs < kEnoughPairs ? pairs - 1 : fit.df};
+}
+
+// The order effect is a t test of two samples. Drift moves the two orders apart as well, one up and
+// one down, so slope takes it out where it was seen.
+std::optional<PairedComparison::OrderEffect> FindOrderEffect(std::span<const Pair> pairs,
+                                                             Sample ratios, double slope) {
+  std::vector<double> baseline_first, candidate_first;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const double later =
+        static_cast<double>(pairs[i].candidate_at) - static_cast<double>(pairs[i].baseline_at);
+    auto& order = pairs[i].candidate_first() ? candidate_first : baseline_first;
+    order.push_back(ratios[i] - slope * later);
+  }
+  if (baseline_first.size() < 2 || candidate_first.size() < 2) return std::nullopt;
+  const auto n = static_cast<double>(baseline_first.size());
+  const auto m = static_cast<double>(candidate_first.size());
+  const double variance =
+      ((n - 1) * *Variance(baseline_first) + (m - 1) * *Variance(candidate_first)) / (n + m - 2);
+  const double change = *Mean(candidate_first) - *Mean(baseline_first);
+  return PairedComparison::OrderEffect{change,
+                                       SafeT(change, std::sqrt(variance / n + variance / m))};
+}
+
+// The robust estimate contradicts the mean when it lies outside of the interval, or on the other
+// side of zero and more than half a standard error away, which happens to one in fifty experiments
+// with normal noise. Nearer, the signs differ by chance; a single far outlier moves the mean by one
+// standard error.
+bool IsUnstable(const PairedComparison& comparison) {
+  if (!comparison.interval) return false;
+  const double mean = comparison.log_ratio;
+  const double robust = comparison.robust_log_ratio;
+  const bool outside = robust < comparison.interval->low || robust > comparison.interval->high;
+  return outside || (mean * robust < 0 && std::abs(mean - robust) > comparison.error->value / 2);
+}
+
+void Warn(PairedComparison& comparison) {
+  const auto warn = [&](bool holds, Warning warning) {
+    if (holds) comparison.warnings.push_back(warning);
+  };
+  const auto& order = comparison.order_effect;
+  const auto n = static_cast<double>(comparison.pairs);
+  warn(comparison.pairs < kEnoughPairs, Warning::kFewPairs);
+  warn(comparison.drift && std::abs(comparison.drift->t) > kVisibleDriftT, Warning::kDrift);
+  warn(order && std::abs(order->t) > StudentQuantile(0.975, n - 2), Warning::kOrderEffect);
+  warn(IsUnstable(comparison), Warning::kUnstable);
+}
+
+}  // namespace
+
+base::Fraction PairedComparison::change() const { return base::Fraction(std::expm1(log_ratio)); }
+
+std::optional<Interval> PairedComparison::IntervalAt(double other_level) const {
+  if (!error) return std::nullopt;
+  const double reach = StudentQuantile(1 - other_level / 2, error->df) * error->value;
+  return Interval{log_ratio - reach, log_ratio + reach};
+}
+
+std::optional<double> PairedComparison::Detectable() const {
+  if (!error) return std::nullopt;
+  constexpr double kPower = 0.8;
+  const double critical_t = StudentQuantile(1 - level / 2, error->df);
+  return DetectableShift(kPower, critical_t, error->df) * error->value;
+}
+
+bool PairedComparison::Has(Warning warning) const {
+  return std::find(warnings.begin(), warnings.end(), warning) != warnings.end();
+}
+
+PairedComparison ComparePairs(std::span<const Pair> pairs, double level) {
+  CULPRIT_CHECK(!pairs.empty() && level > 0 && level < 1);
+  for (const Pair& pair : pairs) CULPRIT_CHECK(pair.baseline > 0 && pair.candidate > 0);
+  const std::vector<double> ratios = LogRatios(pairs);
+  PairedComparison comparison{};
+  comparison.pairs = pairs.size();
+  comparison.baseline_median = MedianCost(pairs, &Pair::baseline);
+  comparison.candidate_median = MedianCost(pairs, &Pair::candidate);
+  comparison.level = level;
+  comparison.robust_log_ratio = *HodgesLehmann(ratios);
+  EstimateByPairs(ratios, comparison);
+  if (pairs.size() >= 2) {
+    const ArmAndTime fit = FitArmAndTime(pairs);
+    comparison.drift = {fit.slope, SafeT(fit.slope, fit.slope_error)};
+    const bool drifts = std::abs(comparison.drift->t) > kVisibleDriftT;
+    if (drifts || pairs.size() < kEnoughPairs) EstimateBesideDrift(fit, comparison);
+    comparison.order_effect = FindOrderEffect(pairs, ratios, drifts ? fit.slope : 0);
+  }
+  comparison.interval = comparison.IntervalAt(level);
+  Warn(comparison);
+  return comparison;
+}
+
+}  // namespace culprit::stats
