@@ -14,12 +14,15 @@ namespace {
 constexpr std::size_t kEnoughPairs = 4;
 constexpr double kVisibleDriftT = 2;
 
-// A cost may be the largest double and another the smallest, so no ratio is taken.
-std::vector<double> LogRatios(std::span<const Pair> pairs) {
+// LogRatios takes out a drift: within a pair it moves the ratio up or down, as the order goes. A
+// cost may be the largest double and another the smallest, so they are not divided.
+std::vector<double> LogRatios(std::span<const Pair> pairs, double slope) {
   std::vector<double> ratios;
   ratios.reserve(pairs.size());
   for (const Pair& pair : pairs) {
-    ratios.push_back(std::log(pair.candidate) - std::log(pair.baseline));
+    const double later =
+        static_cast<double>(pair.candidate_at) - static_cast<double>(pair.baseline_at);
+    ratios.push_back(std::log(pair.candidate) - std::log(pair.baseline) - slope * later);
   }
   return ratios;
 }
@@ -34,31 +37,33 @@ double MedianCost(std::span<const Pair> pairs, double Pair::*cost) {
 // Two equal numbers have no error to be divided by.
 double SafeT(double value, double error) { return error > 0 ? value / error : 0; }
 
-void EstimateByPairs(Sample ratios, PairedComparison& comparison) {
-  const auto n = static_cast<double>(ratios.size());
+// Estimate fills in the estimate, its error and the drift, and returns the slope that it took out.
+double Estimate(std::span<const Pair> pairs, PairedComparison& comparison) {
+  const std::vector<double> ratios = LogRatios(pairs, 0);
+  const auto n = static_cast<double>(pairs.size());
   comparison.method = Method::kPairs;
   comparison.log_ratio = *Mean(ratios);
-  if (ratios.size() < 2) return;
-  comparison.error = {std::sqrt(*Variance(ratios) / n), n - 1};
-}
-
-void EstimateBesideDrift(const ArmAndTime& fit, PairedComparison& comparison) {
+  if (pairs.size() < 2) return 0;
+  const ArmAndTime fit = FitArmAndTime(pairs);
+  comparison.drift = {fit.slope, SafeT(fit.slope, fit.slope_error)};
+  const bool few = pairs.size() < kEnoughPairs;
+  if (!few && std::abs(comparison.drift->t) <= kVisibleDriftT) {
+    comparison.error = {std::sqrt(*Variance(ratios) / n), n - 1};
+    return 0;
+  }
   comparison.method = Method::kArmAndTime;
   comparison.log_ratio = fit.arm;
-  const auto pairs = static_cast<double>(comparison.pairs);
-  comparison.error = {fit.arm_error, comparison.pairs < kEnoughPairs ? pairs - 1 : fit.df};
+  comparison.error = {fit.arm_error, few ? n - 1 : fit.df};
+  return fit.slope;
 }
 
-// The order effect is a t test of two samples. Drift moves the two orders apart as well, one up and
-// one down, so slope takes it out where it was seen.
+// The order effect is a t test of two samples.
 std::optional<PairedComparison::OrderEffect> FindOrderEffect(std::span<const Pair> pairs,
-                                                             Sample ratios, double slope) {
+                                                             Sample ratios) {
   std::vector<double> baseline_first, candidate_first;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const double later =
-        static_cast<double>(pairs[i].candidate_at) - static_cast<double>(pairs[i].baseline_at);
     auto& order = pairs[i].candidate_first() ? candidate_first : baseline_first;
-    order.push_back(ratios[i] - slope * later);
+    order.push_back(ratios[i]);
   }
   if (baseline_first.size() < 2 || candidate_first.size() < 2) return std::nullopt;
   const auto n = static_cast<double>(baseline_first.size());
@@ -118,21 +123,15 @@ bool PairedComparison::Has(Warning warning) const {
 PairedComparison ComparePairs(std::span<const Pair> pairs, double level) {
   CULPRIT_CHECK(!pairs.empty() && level > 0 && level < 1);
   for (const Pair& pair : pairs) CULPRIT_CHECK(pair.baseline > 0 && pair.candidate > 0);
-  const std::vector<double> ratios = LogRatios(pairs);
   PairedComparison comparison{};
   comparison.pairs = pairs.size();
   comparison.baseline_median = MedianCost(pairs, &Pair::baseline);
   comparison.candidate_median = MedianCost(pairs, &Pair::candidate);
   comparison.level = level;
+  const double slope = Estimate(pairs, comparison);
+  const std::vector<double> ratios = LogRatios(pairs, slope);
   comparison.robust_log_ratio = *HodgesLehmann(ratios);
-  EstimateByPairs(ratios, comparison);
-  if (pairs.size() >= 2) {
-    const ArmAndTime fit = FitArmAndTime(pairs);
-    comparison.drift = {fit.slope, SafeT(fit.slope, fit.slope_error)};
-    const bool drifts = std::abs(comparison.drift->t) > kVisibleDriftT;
-    if (drifts || pairs.size() < kEnoughPairs) EstimateBesideDrift(fit, comparison);
-    comparison.order_effect = FindOrderEffect(pairs, ratios, drifts ? fit.slope : 0);
-  }
+  comparison.order_effect = FindOrderEffect(pairs, ratios);
   comparison.interval = comparison.IntervalAt(level);
   Warn(comparison);
   return comparison;

@@ -31,8 +31,9 @@ struct StandardError {
 // (comparing the other way round turns the sign of everything) and let pairs of different level
 // count the same. level is the chance, split over both sides, that interval misses the truth: 0.05
 // for a plain 95 % interval, less at a look of a sequential design (design.h).
-// error, interval and drift are absent for a single pair; order_effect below 4 pairs or with fewer
-// than two of either order.
+// error, interval and drift are absent for a single pair; order_effect with fewer than two pairs of
+// either order. Where the method is kArmAndTime, robust_log_ratio and order_effect are those beside
+// the drift, too.
 struct PairedComparison {
   std::size_t pairs;
   double baseline_median;  // of the costs, in their unit
