@@ -21,6 +21,9 @@ std::string Micros(NanosF time);
 std::string Percent(Fraction fraction);
 std::string SignedPercent(Fraction fraction);
 
+// Rate writes how many things a cost per thing makes in a second, with 2 decimals: "64.14".
+std::string Rate(NanosF cost);
+
 // Plain writes a count that may be broken (launches per step): "145", "0.27", "558".
 std::string Plain(double value);
 
