@@ -31,6 +31,7 @@ int Run(int argc, char** argv) {
   program.footer("Exit codes: 0 done, 2 usage, 3 comparison invalid or incomplete, 5 environment.");
   const auto subcommands = {culprit::cli::AddCompare(program), culprit::cli::AddAnalyze(program),
                             culprit::cli::AddTraceInfo(program),
+                            culprit::cli::AddSummarize(program),
                             culprit::cli::AddClassify(program)};
   try {
     program.parse(argc, argv);
