@@ -42,8 +42,11 @@ struct ServerTimings {
 
 // Completion is one request as its client saw it.
 //
-// arrivals has one entry per streamed token, in order, in `clock`; empty when the client did not
-// stream. sent and ended are the request's own times.
+// arrivals has one entry per streamed chunk with text, in order, in `clock`; empty when the client
+// did not stream. A chunk is a token, but for one whose text only a later token completes (half a
+// character) and for drafts accepted together. sent and ended are the request's own times.
+// first_text holds the texts of the first chunks, first_ids the ids of the first tokens where the
+// server tells them: enough to see whether two requests took the same path.
 struct Completion {
   base::NamedClock clock = base::NamedClock::kUnknown;
   std::optional<base::HostTime> sent;
@@ -52,6 +55,9 @@ struct Completion {
   base::Tokens prompt{};  // evaluated and cached together
   base::Tokens generated{};
   std::optional<ServerTimings> timings;
+  std::optional<std::string> finish_reason;  // "length", "stop", … as the chat API calls them
+  std::vector<std::string> first_text;
+  std::vector<std::int32_t> first_ids;
 };
 
 }  // namespace culprit::experiment
