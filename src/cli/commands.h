@@ -19,5 +19,7 @@ Subcommand AddAnalyze(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
+Subcommand AddRestore(CLI::App& program);
+Subcommand AddGuardian(CLI::App& program);
 
 }  // namespace culprit::cli
