@@ -20,5 +20,7 @@ Subcommand AddCompare(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddSummarize(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
+Subcommand AddRestore(CLI::App& program);
+Subcommand AddGuardian(CLI::App& program);
 
 }  // namespace culprit::cli

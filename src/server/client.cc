@@ -54,7 +54,7 @@ Result<std::vector<TokenId>> ReadIds(const Json& answer) {
 Json Body(const CompletionRequest& request) {
   Json body{{"stream", true},
             {"temperature", 0},
-            {"seed", 42},
+            {"seed", request.seed},
             {"cache_prompt", request.cache_prompt},
             {"ignore_eos", request.ignore_end}};
   if (request.slot) body["id_slot"] = *request.slot;

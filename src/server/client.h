@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "experiment/completion.h"
+#include "experiment/workload.h"
 #include "sys/http.h"
 
 namespace culprit::server {
@@ -23,16 +24,15 @@ struct Props {
   std::optional<base::Tokens> context;  // of one slot
 };
 
-enum class Endpoint {
-  kChat,        // /v1/chat/completions: the prompt is one user message
-  kCompletion,  // /completion: the prompt is continued as it is
-};
+using experiment::Endpoint;
 
-// CompletionRequest is a greedy request, streamed.
+// CompletionRequest is a greedy request, streamed. A chat's prompt is one user message; another
+// prompt is continued as it is.
 struct CompletionRequest {
   Endpoint endpoint = Endpoint::kChat;
   std::variant<std::string, std::vector<TokenId>> prompt;  // ids: kCompletion only
   base::Tokens most = base::Tokens(1);                     // tokens to generate
+  std::int64_t seed = 42;
   bool cache_prompt = false;
   bool ignore_end = true;  // goes on behind an end-of-text token
   std::optional<std::int64_t> slot;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,6 +22,8 @@ struct LaunchOptions {
   std::string working_directory;                         // "" is this process's
   std::uint16_t port = 8101;
   std::string log_file;  // gets stdout and stderr, appended
+  // Told of the server before its program runs; see sys::ProcessOptions.
+  std::function<base::Status(const sys::ProcessIdentity&)> before_exec = {};
 };
 
 // CommandLine is WRAPPER… BINARY --host 127.0.0.1 --port PORT [-m MODEL] ARGUMENTS….

@@ -48,7 +48,8 @@ Result<Server> Server::Start(const LaunchOptions& options) {
   sys::ProcessOptions process{.argv = CommandLine(options),
                               .environment = ServerEnvironment(options, sys::OwnEnvironment()),
                               .working_directory = options.working_directory,
-                              .output_file = options.log_file};
+                              .output_file = options.log_file,
+                              .before_exec = options.before_exec};
   const std::uint64_t log_start = SizeOf(options.log_file);
   auto started = sys::Process::Start(process);
   if (!started) return Fail(std::move(started.error()));
