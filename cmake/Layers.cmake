@@ -25,6 +25,7 @@ function(culprit_add_layers table)
   add_executable(culprit src/cli/main.cc)
   target_link_libraries(culprit PRIVATE culprit_cli)
   target_compile_definitions(culprit PRIVATE CULPRIT_VERSION="${PROJECT_VERSION}")
+  target_compile_definitions(culprit_cli PRIVATE CULPRIT_VERSION="${PROJECT_VERSION}")
 endfunction()
 
 # Tests with Thread in their name get the label "threads": they run under ThreadSanitizer as well.

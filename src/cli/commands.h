@@ -15,6 +15,7 @@ struct Subcommand {
   CLI::App* app;
   Command run;
 };
+Subcommand AddAb(CLI::App& program);
 Subcommand AddAnalyze(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);

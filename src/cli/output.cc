@@ -104,6 +104,8 @@ ExitCode PrintError(const base::Error& error) {
   return ExitCodeFor(error.code);
 }
 
+void Say(std::string_view sentence) { ToStderr(base::Printable(sentence) + "\n"); }
+
 Progress::Progress(std::string_view what)
     : what_(base::Printable(what)),
       terminal_(::isatty(STDERR_FILENO) == 1),

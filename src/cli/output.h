@@ -30,6 +30,9 @@ base::Status FlushStdout();
 // the exit code it leads to.
 ExitCode PrintError(const base::Error& error);
 
+// Say tells people in a line on stderr what happens now.
+void Say(std::string_view sentence);
+
 // Progress draws a percentage on stderr once a step takes over a second; nothing when stderr is no
 // terminal.
 class Progress {

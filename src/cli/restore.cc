@@ -1,11 +1,7 @@
 #include "host/restore.h"
 
-#include <fmt/format.h>
-
-#include <cstdio>
 #include <memory>
 
-#include "base/printable.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/restore_report.h"
@@ -18,10 +14,6 @@ namespace {
 struct Options {
   bool abandon = false;
 };
-
-void Say(const std::string& sentence) {
-  std::fputs((base::Printable(sentence) + "\n").c_str(), stderr);
-}
 
 ExitCode Run(const Options& options) {
   const auto stop = sys::StopOnSignals();

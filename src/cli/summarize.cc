@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/run_report.h"
 #include "experiment/evaluation.h"
 #include "report/ab_report.h"
 #include "store/recorded_runs.h"
@@ -36,12 +37,6 @@ Result<Runs> FromRecorded(Result<store::RecordedRuns> recorded, const std::strin
               {.where = where, .counts_known = recorded->lengths_known}};
 }
 
-Result<Runs> FromRunDirectory(const std::string& path) {
-  auto run = store::RunDirectory::Open(path);
-  if (!run) return Fail(std::move(run.error()));
-  return Runs{run->spec(), run->trials(), {.where = path, .notes = run->info().notes}};
-}
-
 // f16=FOLDER, or a folder that gives its own name.
 store::VariantFolder FolderArgument(const std::string& argument) {
   const auto equals = argument.find('=');
@@ -69,7 +64,6 @@ Result<Runs> Load(const Options& options) {
   std::vector<store::VariantFolder> folders;
   if (options.paths.size() == 1) {
     if (!fs::exists(first)) return Fail(ErrorCode::kNotFound, "no such file or folder", first);
-    if (store::IsRunDirectory(first)) return FromRunDirectory(first);
     if (!fs::is_directory(first)) return FromRecorded(store::ReadRunTable(first), first);
     folders = store::FindVariantFolders(first);
     if (folders.size() < 2) {
@@ -84,7 +78,16 @@ Result<Runs> Load(const Options& options) {
   return FromRecorded(store::ReadVariantFolders(*ordered), first);
 }
 
+ExitCode SummarizeRun(const std::string& path, const OutputOptions& output) {
+  const auto run = store::RunDirectory::Open(path);
+  if (!run) return PrintError(run.error());
+  return PrintRun(*run, {.finished = true}, output, "");
+}
+
 ExitCode Run(const Options& options) {
+  if (options.paths.size() == 1 && store::IsRunDirectory(options.paths.front())) {
+    return SummarizeRun(options.paths.front(), options.output);
+  }
   const auto runs = Load(options);
   if (!runs) return PrintError(runs.error());
   const auto evaluation = experiment::Evaluate(runs->spec, runs->trials);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "stats/sample.h"
 
@@ -125,6 +126,16 @@ std::vector<FactDifference> Differences(const Variant& a, const Variant& b,
   return differences;
 }
 
+// The same bytes, wherever they lie.
+bool SameCode(const TrialRecord& a, const TrialRecord& b) {
+  const auto hashes = [](const TrialRecord& trial) {
+    std::multiset<std::string> all;
+    for (const auto& [path, hash] : trial.objects) all.insert(hash);
+    return all;
+  };
+  return hashes(a) == hashes(b);
+}
+
 CandidateResult Compare(const Spec& spec, std::span<const Arms> pairs, std::size_t arm,
                         const NoiseFloors& floors) {
   const Variant& a = spec.variants[0];
@@ -142,7 +153,7 @@ CandidateResult Compare(const Spec& spec, std::span<const Arms> pairs, std::size
   const TrialRecord& baseline = *pairs.back()[0];
   const TrialRecord& candidate = *pairs.back()[arm];
   result.differences = Differences(a, b, baseline, candidate);
-  result.same_objects = !baseline.objects.empty() && baseline.objects == candidate.objects &&
+  result.same_objects = !baseline.objects.empty() && SameCode(baseline, candidate) &&
                         a.ServerArguments() == b.ServerArguments() && a.model == b.model &&
                         a.environment == b.environment;
   return result;

@@ -68,7 +68,7 @@ struct Spec {
 base::Status CheckSpec(const Spec& spec);
 
 // ParseSpec reads an experiment file (TOML); file is its name in messages. Fails with kUsage, with
-// the line, on what is no key, of a wrong type or against CheckSpec.
+// the line, on what is no key or of a wrong type; CheckSpec is still to be asked.
 base::Result<Spec> ParseSpec(std::string_view text, std::string_view file);
 
 // WriteSpec is an experiment file that ParseSpec reads as the same Spec.

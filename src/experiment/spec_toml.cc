@@ -238,9 +238,6 @@ class SpecReader {
     if (auto done = ReadVariants(document.get("variant"), common, spec.variants); !done) {
       return Fail(std::move(done.error()));
     }
-    if (auto fits = CheckSpec(spec); !fits) {
-      return Fail(std::move(fits.error()).In(file_));
-    }
     return spec;
   }
 

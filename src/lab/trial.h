@@ -23,7 +23,7 @@ namespace culprit::lab {
 struct Bench {
   gpu::Device& device;
   gpu::Pace pace;
-  sys::FileHashes hashes;
+  sys::FileHashes hashes = sys::FileHashes();
   sys::StopSignal stop;
   std::optional<gpu::Celsius> first_gate;
   std::function<base::Status(const sys::ProcessIdentity&)> before_exec;

@@ -124,6 +124,9 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   if (!spec_text) return Fail(std::move(spec_text.error()));
   auto spec = experiment::ParseSpec(*spec_text, spec_file);
   if (!spec) return Fail(std::move(spec.error()));
+  if (auto fits = experiment::CheckSpec(*spec); !fits) {
+    return Fail(std::move(fits.error()).In(spec_file));
+  }
   auto info_text = ReadFile(info_file);
   if (!info_text) return Fail(std::move(info_text.error()));
   auto info = ReadJson(*info_text);

@@ -1,0 +1,190 @@
+#include "cli/ab_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "experiment/words.h"
+#include "sys/text_file.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+using base::Status;
+using base::Tokens;
+using experiment::Spec;
+using experiment::Variant;
+
+void AddVariantOptions(CLI::App& command, SpecOptions& options) {
+  command.add_option("experiment", options.file, "An experiment file (culprit init writes one)")
+      ->type_name("FILE");
+  command
+      .add_option("--variant", options.variants,
+                  "LABEL=BINARY[|model=PATH][|kv=TYPE][|env=VAR=VAL]…[|extra=ARGS][|cwd=DIR]"
+                  "[|expect-log=REGEX][|expect-symbol=TEXT]; the first is the baseline")
+      ->type_name("VARIANT")
+      ->allow_extra_args(false);
+  command.add_option("--model", options.model, "The model of variants that name none")
+      ->type_name("PATH");
+  command.add_option("--arguments", options.arguments, "Server arguments of every variant")
+      ->type_name("ARGS");
+  command.add_flag("--aa", options.same_variant,
+                   "Compare one variant with itself: the noise of this machine");
+}
+
+void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
+  command.add_option("--workload", options.workload, "How many tokens: 128, 512 or 1024")
+      ->check(CLI::IsMember({"screening", "trace-matched", "sustained"}));
+  command.add_option("--tokens", options.output_tokens, "Tokens to generate")->type_name("N");
+  command.add_option("--prompt-tokens", options.prompt_tokens, "Tokens of the prompt [20000]")
+      ->type_name("N");
+  command.add_option("--endpoint", options.endpoint, "Where requests go [chat]")
+      ->check(CLI::IsMember({"chat", "completion"}));
+  command.add_flag("--cache-prompt", options.cache_prompt,
+                   "Keep the prompt's KV cache: measure decode alone");
+  command
+      .add_option("--pairs", options.pairs,
+                  "Run N pairs; without it, look after 4, 6, 8 and 10 and stop when it is clear")
+      ->type_name("N");
+  command.add_option("--seed", options.seed, "Decides which variant runs first")->type_name("N");
+  command
+      .add_option("--margin", options.margin_percent,
+                  "A change in decode smaller than this is none, in percent [1]")
+      ->type_name("PERCENT");
+}
+
+void AddMachineOptions(CLI::App& command, SpecOptions& options) {
+  command
+      .add_option("--stop-service", options.stop_services,
+                  "A systemd unit to stop meanwhile; may be repeated")
+      ->type_name("UNIT")
+      ->allow_extra_args(false);
+  command
+      .add_option("--stop-user-service", options.stop_user_services,
+                  "The same, a unit of yours (systemctl --user)")
+      ->type_name("UNIT")
+      ->allow_extra_args(false);
+  command
+      .add_option("--health", options.health,
+                  "A port whose /health must answer again at the end; may be repeated")
+      ->type_name("PORT")
+      ->allow_extra_args(false);
+  command.add_option("--power-profile", options.power_profile, "Power profile to set meanwhile")
+      ->type_name("NAME");
+  command.add_option("--port", options.port, "First port to try for servers [8101]")
+      ->type_name("PORT");
+  command.add_option("--load-timeout", options.load_timeout_s, "A server must be healthy by then")
+      ->type_name("S");
+  command.add_option("--request-timeout", options.request_timeout_s, "A request must end by then")
+      ->type_name("S");
+  command
+      .add_option("--idle-readings", options.idle_readings,
+                  "Idle readings in a row, a second apart, before each trial [10]; 0: do not wait")
+      ->type_name("N");
+  command.add_option("--idle-tries", options.idle_tries, "Readings at most [300]")->type_name("N");
+}
+
+Status ReadVariants(const SpecOptions& options, Spec& spec) {
+  if (options.variants.empty()) return {};
+  spec.variants.clear();
+  for (const std::string& text : options.variants) {
+    auto variants = experiment::ParseVariant(text);
+    if (!variants) return Fail(std::move(variants.error()));
+    for (Variant& variant : *variants) spec.variants.push_back(std::move(variant));
+  }
+  return {};
+}
+
+Status SetCommon(const SpecOptions& options, Spec& spec) {
+  auto words = experiment::SplitWords(options.arguments);
+  if (!words) return Fail(std::move(words.error()).In("--arguments"));
+  for (Variant& variant : spec.variants) {
+    if (!variant.model && !options.model.empty()) variant.model = options.model;
+    variant.arguments.insert(variant.arguments.begin(), words->begin(), words->end());
+  }
+  return {};
+}
+
+Status SetWorkload(const SpecOptions& options, experiment::Workload& workload) {
+  if (!options.workload.empty()) {
+    auto tokens = experiment::OutputTokensOf(options.workload);
+    if (!tokens) return Fail(std::move(tokens.error()));
+    workload.output = *tokens;
+  }
+  if (options.output_tokens) workload.output = Tokens(*options.output_tokens);
+  if (options.prompt_tokens) workload.prompt = Tokens(*options.prompt_tokens);
+  if (!options.endpoint.empty()) workload.endpoint = *experiment::EndpointByName(options.endpoint);
+  workload.cache_prompt |= options.cache_prompt;
+  return {};
+}
+
+void Append(const std::vector<std::string>& from, std::vector<std::string>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void SetMachine(const SpecOptions& options, Spec& spec) {
+  Append(options.stop_services, spec.machine.stop_services);
+  Append(options.stop_user_services, spec.machine.stop_user_services);
+  auto& health = spec.machine.health;
+  health.insert(health.end(), options.health.begin(), options.health.end());
+  if (!options.power_profile.empty()) spec.machine.power_profile = options.power_profile;
+  if (options.port) spec.port = *options.port;
+  if (options.load_timeout_s) spec.limits.load = std::chrono::seconds(*options.load_timeout_s);
+  if (options.request_timeout_s) {
+    spec.limits.request = std::chrono::seconds(*options.request_timeout_s);
+  }
+  if (options.idle_readings) spec.limits.idle_readings = *options.idle_readings;
+  if (options.idle_tries) spec.limits.idle_tries = *options.idle_tries;
+}
+
+Status CheckFiles(const Spec& spec) {
+  for (const Variant& variant : spec.variants) {
+    if (::access(variant.binary.c_str(), X_OK) != 0 || fs::is_directory(variant.binary)) {
+      return Fail(fs::exists(variant.binary) ? ErrorCode::kEnvironment : ErrorCode::kNotFound,
+                  fmt::format("{} is no program that can be run", variant.binary), variant.label);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+void AddSpecOptions(CLI::App& command, SpecOptions& options) {
+  AddVariantOptions(command, options);
+  AddWorkloadOptions(command, options);
+  AddMachineOptions(command, options);
+}
+
+Result<Spec> SpecOf(const SpecOptions& options) {
+  Spec spec;
+  if (!options.file.empty()) {
+    auto text = sys::ReadText(options.file);
+    if (!text) return Fail(std::move(text.error()));
+    auto parsed = experiment::ParseSpec(*text, options.file);
+    if (!parsed) return Fail(std::move(parsed.error()));
+    spec = *std::move(parsed);
+  }
+  for (const auto& set : {ReadVariants(options, spec), SetCommon(options, spec),
+                          SetWorkload(options, spec.workload)}) {
+    if (!set) return Fail(set.error());
+  }
+  if (options.pairs) spec.design.pairs = *options.pairs;
+  if (options.seed) spec.design.seed = *options.seed;
+  if (options.margin_percent) {
+    spec.design.decode_margin = base::Fraction(*options.margin_percent / 100);
+  }
+  spec.design.same_variant |= options.same_variant;
+  // Of several variants in a file, A/A takes the baseline.
+  if (options.same_variant && spec.variants.size() > 1) spec.variants.resize(1);
+  SetMachine(options, spec);
+  if (auto fits = experiment::CheckSpec(spec); !fits) return Fail(std::move(fits.error()));
+  if (auto there = CheckFiles(spec); !there) return Fail(std::move(there.error()));
+  return spec;
+}
+
+}  // namespace culprit::cli

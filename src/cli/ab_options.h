@@ -1,0 +1,36 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "experiment/spec.h"
+
+namespace culprit::cli {
+
+// SpecOptions are the flags that say what an experiment is. All of them can stand in an experiment
+// file as well; a flag wins over the file.
+struct SpecOptions {
+  std::string file;
+  std::vector<std::string> variants;
+  std::string model, arguments, workload, endpoint;
+  std::optional<std::int64_t> output_tokens, prompt_tokens;
+  bool cache_prompt = false;
+  std::optional<int> pairs, port, idle_readings, idle_tries;
+  std::optional<std::uint64_t> seed;
+  std::optional<double> margin_percent;
+  bool same_variant = false;
+  std::vector<std::string> stop_services, stop_user_services;
+  std::vector<int> health;
+  std::string power_profile;
+  std::optional<int> load_timeout_s, request_timeout_s;
+};
+void AddSpecOptions(CLI::App& command, SpecOptions& options);
+
+// SpecOf reads the experiment file, if one is given, and lays the flags over it. Binaries and
+// models are checked to be there. Fails with kUsage or kNotFound.
+base::Result<experiment::Spec> SpecOf(const SpecOptions& options);
+
+}  // namespace culprit::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace culprit::store {
+
+// AaSession is what one comparison of a variant with itself came to, as differences of ln cost.
+// setting names machine, model and workload: only sessions of one setting belong together.
+struct AaSession {
+  std::string setting;
+  std::string when;  // UTC, ISO 8601
+  std::optional<double> decode, prefill;
+};
+
+// AppendAaSession adds a line to aa-sessions.jsonl of a folder, which is made when missing.
+base::Status AppendAaSession(const std::string& folder, const AaSession& session);
+
+// ReadAaSessions reads those of one setting; lines that are torn or of a later format are passed
+// over. Empty when there is no file.
+std::vector<AaSession> ReadAaSessions(const std::string& folder, const std::string& setting);
+
+}  // namespace culprit::store
