@@ -37,6 +37,13 @@ std::string SignedPercent(Fraction fraction) {
   return Fixed(fraction.value() * 100, 1, true) + " %";
 }
 
+std::string FinePercent(Fraction fraction) {
+  return Fixed(fraction.value() * 100, 2, false) + " %";
+}
+std::string SignedFinePercent(Fraction fraction) {
+  return Fixed(fraction.value() * 100, 2, true) + " %";
+}
+
 std::string Plain(double value) {
   const double rounded = std::round(value * 100) / 100;
   if (rounded == std::round(rounded)) return Fixed(rounded, 0, false);

@@ -21,6 +21,10 @@ std::string Micros(NanosF time);
 std::string Percent(Fraction fraction);
 std::string SignedPercent(Fraction fraction);
 
+// FinePercent has 2 decimals, for changes of whole runs, which matter from 1 % on: "0.79 %".
+std::string FinePercent(Fraction fraction);
+std::string SignedFinePercent(Fraction fraction);
+
 // Plain writes a count that may be broken (launches per step): "145", "0.27", "558".
 std::string Plain(double value);
 
