@@ -19,5 +19,6 @@ Subcommand AddAnalyze(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
+Subcommand AddPower(CLI::App& program);
 
 }  // namespace culprit::cli

@@ -30,8 +30,8 @@ int Run(int argc, char** argv) {
   program.require_subcommand(1);
   program.footer("Exit codes: 0 done, 2 usage, 3 comparison invalid or incomplete, 5 environment.");
   const auto subcommands = {culprit::cli::AddCompare(program), culprit::cli::AddAnalyze(program),
-                            culprit::cli::AddTraceInfo(program),
-                            culprit::cli::AddClassify(program)};
+                            culprit::cli::AddTraceInfo(program), culprit::cli::AddClassify(program),
+                            culprit::cli::AddPower(program)};
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
