@@ -14,6 +14,11 @@ namespace {
 constexpr std::size_t kEnoughPairs = 4;
 constexpr double kVisibleDriftT = 2;
 
+bool IsValid(const Pair& pair) {
+  return pair.baseline > 0 && std::isfinite(pair.baseline) && pair.candidate > 0 &&
+         std::isfinite(pair.candidate);
+}
+
 // LogRatios takes out a drift: within a pair it moves the ratio up or down, as the order goes. A
 // cost may be the largest double and another the smallest, so they are not divided.
 std::vector<double> LogRatios(std::span<const Pair> pairs, double slope) {
@@ -122,7 +127,7 @@ bool PairedComparison::Has(Warning warning) const {
 
 PairedComparison ComparePairs(std::span<const Pair> pairs, double level) {
   CULPRIT_CHECK(!pairs.empty() && level > 0 && level < 1);
-  for (const Pair& pair : pairs) CULPRIT_CHECK(pair.baseline > 0 && pair.candidate > 0);
+  CULPRIT_CHECK(std::all_of(pairs.begin(), pairs.end(), IsValid));
   PairedComparison comparison{};
   comparison.pairs = pairs.size();
   comparison.baseline_median = MedianCost(pairs, &Pair::baseline);
