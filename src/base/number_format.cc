@@ -44,6 +44,8 @@ std::string SignedFinePercent(Fraction fraction) {
   return Fixed(fraction.value() * 100, 2, true) + " %";
 }
 
+std::string Rate(NanosF cost) { return Fixed(1e9 / cost.count(), 2, false); }
+
 std::string Plain(double value) {
   const double rounded = std::round(value * 100) / 100;
   if (rounded == std::round(rounded)) return Fixed(rounded, 0, false);

@@ -25,6 +25,9 @@ std::string SignedPercent(Fraction fraction);
 std::string FinePercent(Fraction fraction);
 std::string SignedFinePercent(Fraction fraction);
 
+// Rate writes how many things a cost per thing makes in a second, with 2 decimals: "64.14".
+std::string Rate(NanosF cost);
+
 // Plain writes a count that may be broken (launches per step): "145", "0.27", "558".
 std::string Plain(double value);
 

@@ -80,5 +80,10 @@ TEST(NumberFormat, ChoosesTheUnitAfterRounding) {
   EXPECT_EQ(Seconds(Nanos(999'950'000)), "1.000 s");
 }
 
+TEST(NumberFormat, WritesACostAsARate) {
+  EXPECT_EQ(Rate(NanosF(1e9 / 64.14)), "64.14");
+  EXPECT_EQ(Rate(NanosF(1000)), "1,000,000.00");
+}
+
 }  // namespace
 }  // namespace culprit::base

@@ -19,6 +19,11 @@ enum class ErrorCode {
   kNoWindow,          // the stretch to analyse cannot be found
   kIncomplete,        // the completeness proof failed
   kMismatch,          // A and B are not comparable
+  kEnvironment,       // this machine cannot do it as it is: permission, tools, ports, a busy GPU
+  kTimeout,           // something took longer than it may
+  kServer,            // the server under test died, or said what it should not
+  kNotRestored,       // the machine is not as it was
+  kInterrupted,       // the user asked to stop
 };
 
 // Error is one way in which the world said no.

@@ -18,6 +18,7 @@ struct Subcommand {
 Subcommand AddAnalyze(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
+Subcommand AddSummarize(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
 Subcommand AddPower(CLI::App& program);
 

@@ -9,6 +9,9 @@ ExitCode ExitCodeFor(base::ErrorCode code) {
       return ExitCode::kUsage;
     case kNotFound:
     case kUnreadable:
+    case kEnvironment:
+    case kTimeout:
+    case kNotRestored:
       return ExitCode::kEnvironment;
     case kNotATrace:
     case kUnsupportedTrace:
@@ -17,7 +20,10 @@ ExitCode ExitCodeFor(base::ErrorCode code) {
     case kNoWindow:
     case kIncomplete:
     case kMismatch:
+    case kServer:
       return ExitCode::kInvalid;
+    case kInterrupted:
+      return ExitCode::kInterrupted;
   }
   return ExitCode::kInvalid;
 }

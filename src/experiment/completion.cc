@@ -30,4 +30,15 @@ std::optional<PerStep> ServerTimings::per_step() const {
   return PerStep(predicted_time / static_cast<double>(Count(*steps())));
 }
 
+std::optional<base::Fraction> Completion::acceptance() const {
+  if (!timings || !timings->draft || Count(timings->draft->drafted) <= 0) return std::nullopt;
+  return base::Fraction(static_cast<double>(Count(timings->draft->accepted)) /
+                        static_cast<double>(Count(timings->draft->drafted)));
+}
+
+std::optional<PerToken> Completion::streamed_per_token() const {
+  if (arrivals.size() < 2 || Count(generated) < 2) return std::nullopt;
+  return (arrivals.back() - arrivals.front()) / Tokens(Count(generated) - 1);
+}
+
 }  // namespace culprit::experiment

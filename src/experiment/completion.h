@@ -52,6 +52,15 @@ struct Completion {
   base::Tokens prompt{};  // evaluated and cached together
   base::Tokens generated{};
   std::optional<ServerTimings> timings;
+  std::optional<std::string> finish_reason;  // "length", "stop"; absent when the server did not say
+  std::optional<std::string> text;           // content and reasoning as streamed
+  std::vector<std::int64_t> token_ids;       // of the sampled tokens, where the server sends them
+
+  // acceptance is the share of drafted tokens that were accepted; absent without speculation.
+  [[nodiscard]] std::optional<base::Fraction> acceptance() const;
+  // streamed_per_token is the client's own measure of decode: last arrival minus first, over the
+  // tokens after the first. Absent without at least two arrivals and two tokens.
+  [[nodiscard]] std::optional<base::PerToken> streamed_per_token() const;
 };
 
 }  // namespace culprit::experiment

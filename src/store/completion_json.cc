@@ -77,6 +77,27 @@ class Fields {
     }
     return instants;
   }
+  std::optional<std::string> Text(const char* key) {
+    const Json* value = Find(key);
+    if (value == nullptr) return std::nullopt;
+    if (!value->is_string()) return Wrong(key);
+    return value->get<std::string>();
+  }
+  // [1234, 17], or a list for each chunk: [[1234], [17, 5]].
+  std::vector<std::int64_t> Integers(const char* key) {
+    std::vector<std::int64_t> integers;
+    const Json* list = Find(key);
+    if (list == nullptr) return integers;
+    if (!list->is_array()) return Wrong(key), integers;
+    for (const Json& item : *list) {
+      const Json chunk = item.is_array() ? item : Json::array({item});
+      for (const Json& id : chunk) {
+        if (!id.is_number_integer()) return Wrong(key), integers;
+        integers.push_back(id.get<std::int64_t>());
+      }
+    }
+    return integers;
+  }
   std::nullopt_t Wrong(std::string_view key) {
     if (wrong_.empty()) wrong_ = key;
     return std::nullopt;
@@ -123,6 +144,20 @@ NamedClock ReadClock(const Fields& fields, const std::vector<HostTime>& arrivals
   return since_1970 ? NamedClock::kRealtime : NamedClock::kUnknown;
 }
 
+Json WriteTimings(const ServerTimings& timings) {
+  Json json;
+  if (timings.cached) json["cache_n"] = base::Count(*timings.cached);
+  json["prompt_n"] = base::Count(timings.prompt);
+  json["prompt_ms"] = timings.prompt_time.count() / 1e6;
+  json["predicted_n"] = base::Count(timings.predicted);
+  json["predicted_ms"] = timings.predicted_time.count() / 1e6;
+  if (timings.draft) {
+    json["draft_n"] = base::Count(timings.draft->drafted);
+    json["draft_n_accepted"] = base::Count(timings.draft->accepted);
+  }
+  return json;
+}
+
 base::Error WrongKey(std::string_view key) {
   return {ErrorCode::kBadRequest, fmt::format("\"{}\" has a value that makes no sense there", key)};
 }
@@ -145,6 +180,9 @@ Result<Completion> ReadCompletion(std::string_view json) {
   completion.ended = fields.Instant("t_end");
   completion.arrivals = fields.Instants(fields.Find("t_chunk") != nullptr ? "t_chunk" : "t_token");
   completion.clock = ReadClock(fields, completion.arrivals);
+  completion.finish_reason = fields.Text("finish_reason");
+  completion.text = fields.Text("text");
+  completion.token_ids = fields.Integers("tokens");
   const auto evaluated = fields.Count("tokens_evaluated");
   const auto predicted = fields.Count("tokens_predicted");
   if (!fields.wrong().empty()) return Fail(WrongKey(fields.wrong()));
@@ -168,6 +206,26 @@ Result<Completion> ReadCompletion(std::string_view json) {
   completion.generated = predicted.value_or(
       timings ? timings->predicted : Tokens(static_cast<std::int64_t>(completion.arrivals.size())));
   return completion;
+}
+
+std::string WriteCompletion(const Completion& completion) {
+  Json json;
+  if (completion.clock != NamedClock::kUnknown) json["clock"] = base::Name(completion.clock);
+  if (completion.sent) json["t_send"] = completion.sent->time_since_epoch().count();
+  if (!completion.arrivals.empty()) {
+    Json& arrivals = json["t_chunk"] = Json::array();
+    for (const HostTime time : completion.arrivals) {
+      arrivals.push_back(time.time_since_epoch().count());
+    }
+  }
+  if (completion.ended) json["t_end"] = completion.ended->time_since_epoch().count();
+  json["tokens_evaluated"] = base::Count(completion.prompt);
+  json["tokens_predicted"] = base::Count(completion.generated);
+  if (completion.finish_reason) json["finish_reason"] = *completion.finish_reason;
+  if (completion.timings) json["timings"] = WriteTimings(*completion.timings);
+  if (!completion.token_ids.empty()) json["tokens"] = completion.token_ids;
+  if (completion.text) json["text"] = *completion.text;
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Result<Completion> ReadCompletionFile(const std::string& path) {

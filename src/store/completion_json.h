@@ -17,6 +17,9 @@ namespace culprit::store {
 // backwards, and when neither times nor timings are there.
 base::Result<experiment::Completion> ReadCompletion(std::string_view json);
 
+// WriteCompletion is a request as ReadCompletion reads it, all of it.
+std::string WriteCompletion(const experiment::Completion& completion);
+
 // ReadCompletionFile is ReadCompletion of a file; its errors name it.
 base::Result<experiment::Completion> ReadCompletionFile(const std::string& path);
 

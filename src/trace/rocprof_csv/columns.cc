@@ -50,10 +50,10 @@ constexpr Named kRocprofV1[] = {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::string Listed(std::span<const Field> header) {
+std::string Listed(std::span<const sys::CsvField> header) {
   constexpr std::size_t kMost = 30;
   std::string list;
-  for (const Field& field : header.first(std::min(header.size(), kMost))) {
+  for (const sys::CsvField& field : header.first(std::min(header.size(), kMost))) {
     if (!list.empty()) list += ", ";
     list += base::Shortened(base::Printable(field.text.substr(0, 200)), 40);
   }
@@ -67,11 +67,12 @@ bool EqualNames(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, {}, Lower, Lower);
 }
 
-bool HasColumn(std::span<const Field> header, std::string_view name) {
-  return std::ranges::any_of(header, [&](const Field& f) { return EqualNames(f.text, name); });
+bool HasColumn(std::span<const sys::CsvField> header, std::string_view name) {
+  return std::ranges::any_of(header,
+                             [&](const sys::CsvField& f) { return EqualNames(f.text, name); });
 }
 
-base::Result<Columns> Columns::Find(std::span<const Field> header) {
+base::Result<Columns> Columns::Find(std::span<const sys::CsvField> header) {
   Columns columns;
   columns.at_.fill(kAbsent);
   columns.width_ = header.size();
@@ -83,7 +84,7 @@ base::Result<Columns> Columns::Find(std::span<const Field> header) {
   for (const auto& [column, name, needed] :
        v1 ? std::span<const Named>(kRocprofV1) : std::span<const Named>(kRocprofv3)) {
     const auto found = std::ranges::find_if(
-        header, [&, wanted = name](const Field& f) { return EqualNames(f.text, wanted); });
+        header, [&, wanted = name](const sys::CsvField& f) { return EqualNames(f.text, wanted); });
     if (found != header.end()) {
       columns.at_[static_cast<std::size_t>(column)] =
           static_cast<std::size_t>(found - header.begin());

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "trace/rocprof_csv/csv_rows.h"
+#include "sys/csv_rows.h"
 
 namespace culprit::trace::rocprof_csv {
 
@@ -36,7 +36,7 @@ enum class Column : std::size_t {
 // EqualNames compares column names, ignoring case: "LDS_Block_Size" is "Lds_Block_Size".
 bool EqualNames(std::string_view a, std::string_view b);
 // HasColumn finds a name in a header.
-bool HasColumn(std::span<const Field> header, std::string_view name);
+bool HasColumn(std::span<const sys::CsvField> header, std::string_view name);
 
 // Columns says where in a row each Column stands, found by name: versions differ in which columns
 // there are and in their order.
@@ -45,17 +45,17 @@ class Columns {
   enum class Writer { kRocprofv3, kRocpdConvert, kRocprofV1 };
 
   // Find reads a header. Fails with kDamagedTrace when a column is missing that a trace needs.
-  static base::Result<Columns> Find(std::span<const Field> header);
+  static base::Result<Columns> Find(std::span<const sys::CsvField> header);
 
   [[nodiscard]] Writer writer() const { return writer_; }
   [[nodiscard]] bool Has(Column column) const { return at(column) != kAbsent; }
   // Get returns the column's field of a row of width() fields; an empty one where it is absent.
-  [[nodiscard]] Field Get(std::span<const Field> row, Column column) const {
-    return Has(column) ? row[at(column)] : Field{};
+  [[nodiscard]] sys::CsvField Get(std::span<const sys::CsvField> row, Column column) const {
+    return Has(column) ? row[at(column)] : sys::CsvField{};
   }
   [[nodiscard]] std::size_t width() const { return width_; }
   // IsHeader tells whether a row is a header again, as where files were joined with cat.
-  [[nodiscard]] bool IsHeader(std::span<const Field> row) const {
+  [[nodiscard]] bool IsHeader(std::span<const sys::CsvField> row) const {
     return EqualNames(row[0].text, first_name_);
   }
 

@@ -9,10 +9,10 @@
 #include <unordered_map>
 
 #include "base/printable.h"
+#include "sys/csv_rows.h"
 #include "trace/builder.h"
 #include "trace/dispatch_ids.h"
 #include "trace/rocprof_csv/columns.h"
-#include "trace/rocprof_csv/csv_rows.h"
 
 namespace culprit::trace::rocprof_csv {
 namespace {
@@ -82,21 +82,21 @@ class CsvReader {
                                  : NamedClock::kBoottime;
   }
 
-  base::Status ReadAll(CsvRows& rows);
+  base::Status ReadAll(sys::CsvRows& rows);
   Result<Trace> Finish() &&;
 
  private:
   base::Status KeepWhatWasRead(const base::Error& error);
   // Each of these returns false when the row makes no sense.
-  bool AddRow(std::span<const Field> row);
-  bool AddDispatch(std::span<const Field> row, Process& process);
-  bool ParseGeometry(std::span<const Field> row, Geometry& geometry) const;
+  bool AddRow(std::span<const sys::CsvField> row);
+  bool AddDispatch(std::span<const sys::CsvField> row, Process& process);
+  bool ParseGeometry(std::span<const sys::CsvField> row, Geometry& geometry) const;
 
   template <typename T>
-  bool Parse(std::span<const Field> row, Column column, std::optional<T>& value) const {
+  bool Parse(std::span<const sys::CsvField> row, Column column, std::optional<T>& value) const {
     return ParseNumber(columns_.Get(row, column).text, value);
   }
-  KernelId KernelNamed(const Field& name);
+  KernelId KernelNamed(const sys::CsvField& name);
   Process& ProcessOf(std::string_view key, std::optional<std::int64_t> pid);
 
   Columns columns_;
@@ -111,19 +111,19 @@ class CsvReader {
   std::string scratch_;
 };
 
-base::Status CsvReader::ReadAll(CsvRows& rows) {
+base::Status CsvReader::ReadAll(sys::CsvRows& rows) {
   const auto count = [&](Finding finding) {
     builder_.diagnostics().Add(finding, 1, fmt::format("line {}", rows.line()));
   };
   for (;;) {
     const auto state = rows.Next();
     if (!state) return KeepWhatWasRead(state.error());
-    if (*state == CsvRows::State::kEnd) return {};
-    if (*state == CsvRows::State::kTorn) {
+    if (*state == sys::CsvRows::State::kEnd) return {};
+    if (*state == sys::CsvRows::State::kTorn) {
       count(Finding::kTornTail);
       continue;
     }
-    const bool whole = *state != CsvRows::State::kTooLong;
+    const bool whole = *state != sys::CsvRows::State::kTooLong;
     if (whole && columns_.IsHeader(rows.fields())) {
       auto columns = Columns::Find(rows.fields());
       if (!columns) {
@@ -145,7 +145,7 @@ base::Status CsvReader::KeepWhatWasRead(const base::Error& error) {
   return {};
 }
 
-bool CsvReader::AddRow(std::span<const Field> row) {
+bool CsvReader::AddRow(std::span<const sys::CsvField> row) {
   if (row.size() != columns_.width()) return false;
   if (columns_.Has(Column::kKind) &&
       !EqualNames(columns_.Get(row, Column::kKind).text, "KERNEL_DISPATCH")) {
@@ -161,10 +161,10 @@ bool CsvReader::AddRow(std::span<const Field> row) {
 
 // "KERNEL_DISPATCH","Agent 1","2","2","2684120","164","33","scale_f32(float const*, …)","40054",
 // "342331487558371","342331487561256","0","0","8","0","128","256","1","1","24576","1","1"
-bool CsvReader::AddDispatch(std::span<const Field> row, Process& process) {
+bool CsvReader::AddDispatch(std::span<const sys::CsvField> row, Process& process) {
   std::optional<std::int64_t> start, end, agent, queue, stream, id;
   Geometry geometry;
-  const Field name = columns_.Get(row, Column::kName);
+  const sys::CsvField name = columns_.Get(row, Column::kName);
   const bool parsed = Parse(row, Column::kStart, start) && Parse(row, Column::kEnd, end) &&
                       ParseNumber(AgentNumber(columns_.Get(row, Column::kAgent).text), agent) &&
                       Parse(row, Column::kQueue, queue) && Parse(row, Column::kStream, stream) &&
@@ -178,7 +178,7 @@ bool CsvReader::AddDispatch(std::span<const Field> row, Process& process) {
 
 // A grid is counted in work-items. Where a dimension has no column (rocprof v1, whose sizes are
 // products of all three) it is 1.
-bool CsvReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) const {
+bool CsvReader::ParseGeometry(std::span<const sys::CsvField> row, Geometry& geometry) const {
   std::optional<std::uint32_t> grid[3], block[3];
   constexpr auto kGrid = std::to_array({Column::kGridX, Column::kGridY, Column::kGridZ});
   constexpr auto kBlock = std::to_array({Column::kBlockX, Column::kBlockY, Column::kBlockZ});
@@ -193,7 +193,7 @@ bool CsvReader::ParseGeometry(std::span<const Field> row, Geometry& geometry) co
   return true;
 }
 
-KernelId CsvReader::KernelNamed(const Field& name) {
+KernelId CsvReader::KernelNamed(const sys::CsvField& name) {
   std::string_view text = name.text;
   if (name.has_pairs) {
     scratch_.clear();
@@ -241,10 +241,10 @@ Result<Trace> CsvReader::Finish() && {
 Result<Trace> Read(const sys::Source& source, const ReadOptions& options) {
   auto stream = source.Stream();
   if (!stream) return Fail(std::move(stream.error()));
-  CsvRows rows(**stream);
+  sys::CsvRows rows(**stream);
   const auto header = rows.Next();
   if (!header) return Fail(header.error());
-  if (*header != CsvRows::State::kRow) {
+  if (*header != sys::CsvRows::State::kRow) {
     return Fail(ErrorCode::kDamagedTrace, "the file breaks off in its header", source.path(),
                 "trace again, or copy the file again");
   }

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "sys/csv_rows.h"
 #include "trace/rocprof_csv/columns.h"
-#include "trace/rocprof_csv/csv_rows.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
 
 namespace culprit::trace::rocprof_csv {
@@ -39,7 +39,7 @@ constexpr Table kRefused[] = {
     {{"Start_Timestamp", "End_Timestamp", "Kind"}, "has time stamps and no kernels"},
 };
 
-bool HasAll(std::span<const Field> header, const Table& table) {
+bool HasAll(std::span<const sys::CsvField> header, const Table& table) {
   return std::ranges::all_of(table.columns, [&](std::string_view column) {
     return column.empty() || HasColumn(header, column);
   });
@@ -49,9 +49,9 @@ bool HasAll(std::span<const Field> header, const Table& table) {
 
 Verdict Sniff(const sys::Source& source) {
   // A file cut inside its header is still known by what is left of it.
-  const std::string head = std::string(WithoutByteOrderMark(source.head())) + "\n";
-  std::vector<Field> header;
-  if (ParseRow(head, header) == 0) return NotMine{};
+  const std::string head = std::string(sys::WithoutByteOrderMark(source.head())) + "\n";
+  std::vector<sys::CsvField> header;
+  if (sys::ParseCsvRow(head, header) == 0) return NotMine{};
   const bool counters = HasColumn(header, "Counter_Name");
   const bool kernels = HasColumn(header, "Kernel_Name") || HasColumn(header, "KernelName") ||
                        HasColumn(header, "Kernel_Id");

@@ -10,20 +10,20 @@
 #include "base/result.h"
 #include "sys/source.h"
 
-namespace culprit::trace::rocprof_csv {
+namespace culprit::sys {
 
-// Field is one value of a row, without the quotes around it. has_pairs: text holds "" for ".
-struct Field {
+// CsvField is one value of a row, without the quotes around it. has_pairs: text holds "" for ".
+struct CsvField {
   std::string_view text;
   bool has_pairs = false;
 };
 
-// ParseRow splits the row at the front of text and returns its length, newline included; 0 when
+// ParseCsvRow splits the row at the front of text and returns its length, newline included; 0 when
 // text ends before the row does. Fields point into text.
 //
 // Rows end in LF or CRLF. A quoted field may hold commas and newlines; a quote inside it that
 // neither is doubled nor stands before a comma or a line end belongs to the value.
-std::size_t ParseRow(std::string_view text, std::vector<Field>& fields);
+std::size_t ParseCsvRow(std::string_view text, std::vector<CsvField>& fields);
 
 // WithoutByteOrderMark removes the UTF-8 mark that spreadsheets put in front of a file.
 std::string_view WithoutByteOrderMark(std::string_view text);
@@ -35,13 +35,13 @@ class CsvRows {
   // after a quote that is never closed; it was skipped.
   enum class State { kRow, kTorn, kTooLong, kEnd };
 
-  explicit CsvRows(sys::ByteStream& stream);
+  explicit CsvRows(ByteStream& stream);
 
   // Next moves to the next row that is not empty. Fails as the stream does, once all rows before
   // the failure were given.
   base::Result<State> Next();
   // fields of the current row, valid until Next.
-  [[nodiscard]] std::span<const Field> fields() const { return fields_; }
+  [[nodiscard]] std::span<const CsvField> fields() const { return fields_; }
   // line is that on which the current row begins; the first is 1.
   [[nodiscard]] std::int64_t line() const { return line_; }
 
@@ -49,13 +49,13 @@ class CsvRows {
   void Fill();
   void Consume(std::size_t bytes);
 
-  sys::ByteStream& stream_;
+  ByteStream& stream_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // what of buffer_ is not yet given
   bool ended_ = false;
   std::optional<base::Error> failure_;
   std::int64_t line_ = 1, next_line_ = 1;
-  std::vector<Field> fields_;
+  std::vector<CsvField> fields_;
 };
 
-}  // namespace culprit::trace::rocprof_csv
+}  // namespace culprit::sys

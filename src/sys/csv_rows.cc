@@ -1,9 +1,9 @@
-#include "trace/rocprof_csv/csv_rows.h"
+#include "sys/csv_rows.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace culprit::trace::rocprof_csv {
+namespace culprit::sys {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
@@ -11,7 +11,7 @@ constexpr std::size_t kMaxRowBytes = std::size_t{1024} * 1024;
 
 // A field and where it stops: at its comma or line end; null when the text ends first.
 struct Parsed {
-  Field field;
+  CsvField field;
   const char* stop;
 };
 
@@ -46,7 +46,7 @@ Parsed ParseQuoted(const char* begin, const char* end) {
 
 }  // namespace
 
-std::size_t ParseRow(std::string_view text, std::vector<Field>& fields) {
+std::size_t ParseCsvRow(std::string_view text, std::vector<CsvField>& fields) {
   fields.clear();
   const char* const end = text.data() + text.size();
   for (const char* at = text.data(); at != end;) {
@@ -64,7 +64,7 @@ std::string_view WithoutByteOrderMark(std::string_view text) {
   return text;
 }
 
-CsvRows::CsvRows(sys::ByteStream& stream) : stream_(stream), buffer_(kBufferBytes) {
+CsvRows::CsvRows(ByteStream& stream) : stream_(stream), buffer_(kBufferBytes) {
   Fill();
   begin_ = end_ - WithoutByteOrderMark({buffer_.data(), end_}).size();
 }
@@ -72,7 +72,7 @@ CsvRows::CsvRows(sys::ByteStream& stream) : stream_(stream), buffer_(kBufferByte
 base::Result<CsvRows::State> CsvRows::Next() {
   for (;;) {
     const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
-    if (const std::size_t length = ParseRow(rest, fields_); length > 0) {
+    if (const std::size_t length = ParseCsvRow(rest, fields_); length > 0) {
       Consume(length);
       if (fields_.size() > 1 || !fields_[0].text.empty()) return State::kRow;
     } else if (ended_) {
@@ -110,4 +110,4 @@ void CsvRows::Fill() {
   }
 }
 
-}  // namespace culprit::trace::rocprof_csv
+}  // namespace culprit::sys

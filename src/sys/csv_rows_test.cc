@@ -1,11 +1,11 @@
-#include "trace/rocprof_csv/csv_rows.h"
+#include "sys/csv_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace culprit::trace::rocprof_csv {
+namespace culprit::sys {
 namespace {
 
 using ::testing::ElementsAre;
@@ -13,7 +13,7 @@ using State = CsvRows::State;
 
 // Rows is what a text splits into: one line a row, fields joined by |, its line number in front.
 std::vector<std::string> Rows(const std::string& text) {
-  const sys::Source source = sys::Source::FromMemory("test.csv", text);
+  const Source source = Source::FromMemory("test.csv", text);
   const auto stream = source.Stream();
   CsvRows rows(**stream);
   std::vector<std::string> all;
@@ -25,7 +25,7 @@ std::vector<std::string> Rows(const std::string& text) {
     if (*state == State::kTorn) row += "torn";
     if (*state == State::kTooLong) row += "too long";
     if (*state == State::kRow) {
-      for (const Field& field : rows.fields()) row += "|" + std::string(field.text);
+      for (const CsvField& field : rows.fields()) row += "|" + std::string(field.text);
     }
     all.push_back(row);
   }
@@ -82,4 +82,4 @@ TEST(CsvRows, RowsMayStraddleTheBuffer) {
 }
 
 }  // namespace
-}  // namespace culprit::trace::rocprof_csv
+}  // namespace culprit::sys

@@ -1,0 +1,116 @@
+#include <filesystem>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "experiment/evaluation.h"
+#include "report/ab_report.h"
+#include "store/recorded_runs.h"
+#include "store/run_directory.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string baseline;
+  OutputOptions output;
+};
+
+// Runs is what a report is made of, wherever it comes from.
+struct Runs {
+  experiment::Spec spec;
+  std::vector<experiment::TrialRecord> trials;
+  report::AbContext context;
+};
+
+Result<Runs> FromRecorded(Result<store::RecordedRuns> recorded, const std::string& where) {
+  if (!recorded) return Fail(std::move(recorded.error()));
+  return Runs{std::move(recorded->spec),
+              std::move(recorded->trials),
+              {.where = where, .counts_known = recorded->lengths_known}};
+}
+
+Result<Runs> FromRunDirectory(const std::string& path) {
+  auto run = store::RunDirectory::Open(path);
+  if (!run) return Fail(std::move(run.error()));
+  return Runs{run->spec(), run->trials(), {.where = path, .notes = run->info().notes}};
+}
+
+// f16=FOLDER, or a folder that gives its own name.
+store::VariantFolder FolderArgument(const std::string& argument) {
+  const auto equals = argument.find('=');
+  if (equals != std::string::npos && equals > 0 && !fs::exists(argument)) {
+    return {argument.substr(0, equals), argument.substr(equals + 1)};
+  }
+  return {fs::path(argument).lexically_normal().filename().string(), argument};
+}
+
+// The variant called `baseline` comes first.
+Result<std::vector<store::VariantFolder>> BaselineFirst(std::vector<store::VariantFolder> folders,
+                                                        const std::string& baseline) {
+  if (baseline.empty()) return folders;
+  const auto it = std::find_if(folders.begin(), folders.end(),
+                               [&](const auto& folder) { return folder.label == baseline; });
+  if (it == folders.end()) {
+    return Fail(ErrorCode::kUsage, "no variant is called " + baseline, "--baseline");
+  }
+  std::rotate(folders.begin(), it, it + 1);
+  return folders;
+}
+
+Result<Runs> Load(const Options& options) {
+  const std::string& first = options.paths.front();
+  std::vector<store::VariantFolder> folders;
+  if (options.paths.size() == 1) {
+    if (!fs::exists(first)) return Fail(ErrorCode::kNotFound, "no such file or folder", first);
+    if (store::IsRunDirectory(first)) return FromRunDirectory(first);
+    if (!fs::is_directory(first)) return FromRecorded(store::ReadRunTable(first), first);
+    folders = store::FindVariantFolders(first);
+    if (folders.size() < 2) {
+      return Fail(ErrorCode::kMismatch, "is no run directory and holds no two variants", first,
+                  "a variant is a folder with untraced-0.json, untraced-1.json, …");
+    }
+  } else {
+    for (const std::string& path : options.paths) folders.push_back(FolderArgument(path));
+  }
+  auto ordered = BaselineFirst(std::move(folders), options.baseline);
+  if (!ordered) return Fail(std::move(ordered.error()));
+  return FromRecorded(store::ReadVariantFolders(*ordered), first);
+}
+
+ExitCode Run(const Options& options) {
+  const auto runs = Load(options);
+  if (!runs) return PrintError(runs.error());
+  const auto evaluation = experiment::Evaluate(runs->spec, runs->trials);
+  const auto report = report::AbReport(runs->spec, evaluation, runs->context);
+  if (auto emitted = Emit(report, options.output); !emitted) return PrintError(emitted.error());
+  const bool any =
+      std::any_of(evaluation.candidates.begin(), evaluation.candidates.end(), [](const auto& c) {
+        return c.decode.comparison.has_value() || c.prefill.comparison.has_value();
+      });
+  return any ? ExitCode::kDone : ExitCode::kInvalid;
+}
+
+}  // namespace
+
+Subcommand AddSummarize(CLI::App& program) {
+  auto options = std::make_shared<Options>();
+  CLI::App* app = program.add_subcommand("summarize", "The verdict on runs that were made before");
+  app->add_option("path", options->paths,
+                  "A run directory; a CSV table of runs; or folders of untraced-N.json, one a "
+                  "variant (LABEL=FOLDER), or one folder with all of them")
+      ->required()
+      ->type_name("PATH");
+  app->add_option("--baseline", options->baseline, "Which of the folders is the baseline")
+      ->type_name("LABEL");
+  AddOutputOptions(*app, options->output);
+  return {app, [options] { return Run(*options); }};
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,175 @@
+#include "experiment/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/number_format.h"
+
+namespace culprit::experiment {
+namespace {
+
+using base::Tokens;
+using Objections = std::vector<Objection>;
+
+std::string Fact(const TrialRecord& trial, const std::string& key) {
+  const auto it = trial.facts.find(key);
+  return it == trial.facts.end() ? std::string() : it->second;
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+void CheckTokens(const Completion& completion, const Workload& workload, Objections& objections) {
+  if (completion.prompt != workload.prompt) {
+    objections.push_back(
+        {"prompt_tokens", fmt::format("the prompt had {} tokens instead of {}",
+                                      Count(completion.prompt), Count(workload.prompt))});
+  }
+  const auto& timings = completion.timings;
+  const std::int64_t cached = timings && timings->cached ? Count(*timings->cached) : 0;
+  if (!workload.cache_prompt && cached > 0) {
+    objections.push_back(
+        {"cached_prompt", fmt::format("{} prompt tokens came from the cache", cached)});
+  }
+  if (workload.cache_prompt && cached < Count(workload.prompt) / 2) {
+    objections.push_back(
+        {"prompt_not_cached", fmt::format("only {} prompt tokens came from the cache", cached)});
+  }
+  const Tokens generated = timings ? timings->predicted : completion.generated;
+  const bool early = completion.finish_reason && *completion.finish_reason != "length";
+  if (generated != workload.output || early) {
+    objections.push_back(
+        {"output_tokens",
+         fmt::format("it generated {} tokens instead of {}{}", Count(generated),
+                     Count(workload.output),
+                     early ? fmt::format(" (finish reason {})", *completion.finish_reason) : "")});
+  }
+  if (!timings) {
+    objections.push_back({"no_timings", "the server sent no timings"});
+  }
+}
+
+void CheckMachine(const TrialRecord& trial, Objections& objections) {
+  if (trial.gate && !trial.gate->idle) {
+    objections.push_back(
+        {"not_idle", fmt::format("the machine was not idle: {}", trial.gate->why_not)});
+  }
+  if (!trial.foreign_processes.empty()) {
+    objections.push_back({"foreign_process", fmt::format("the device was also used by {}",
+                                                         Joined(trial.foreign_processes))});
+  }
+  for (const char* phase : {"prefill", "decode"}) {
+    const auto it = trial.readings.find(phase);
+    if (it == trial.readings.end() || it->second.throttled.empty()) continue;
+    objections.push_back({"throttled", fmt::format("the device throttled during {}: {}", phase,
+                                                   Joined(it->second.throttled))});
+  }
+}
+
+// A variant is one thing: a trial in which it is another cannot be put beside its others.
+void CheckIdentity(const TrialRecord& trial, const TrialRecord& earlier, Objections& objections) {
+  for (const char* key : {"backend", "layers_on_device", "build", "model"}) {
+    const std::string now = Fact(trial, key), before = Fact(earlier, key);
+    if (now == before) continue;
+    objections.push_back(
+        {"server_changed",
+         fmt::format("{} was \"{}\" in trial {} and is \"{}\" now", key, before, earlier.id, now)});
+  }
+  if (trial.objects != earlier.objects) {
+    objections.push_back(
+        {"server_changed", fmt::format("its files are not those of trial {}", earlier.id)});
+  }
+}
+
+bool AsksForPlacement(const Variant& variant) {
+  constexpr std::array kFlags = {"-ngl",        "--gpu-layers", "--n-gpu-layers",    "-dev",
+                                 "--device",    "-ot",          "--override-tensor", "-ncmoe",
+                                 "--n-cpu-moe", "-cmoe",        "--cpu-moe",         "-fit",
+                                 "--fit",       "-sm",          "--split-mode"};
+  return std::any_of(variant.arguments.begin(), variant.arguments.end(), [&](const auto& word) {
+    return std::any_of(kFlags.begin(), kFlags.end(), [&](std::string_view flag) {
+      return word == flag || word.starts_with(std::string(flag) + "=");
+    });
+  });
+}
+
+const Variant* FindVariant(const Spec& spec, const std::string& label) {
+  for (const Variant& variant : spec.variants) {
+    if (variant.label == label) return &variant;
+  }
+  return nullptr;
+}
+
+// A variant that asks for another placement gets it compared; otherwise a server that fell back to
+// the CPU, or put fewer layers on the device, is compared with something else than was meant.
+void CheckPlacement(const Spec& spec, const TrialRecord& baseline, const TrialRecord& candidate,
+                    Objections& objections) {
+  const Variant* a = FindVariant(spec, baseline.variant);
+  const Variant* b = FindVariant(spec, candidate.variant);
+  const bool asked = a != nullptr && b != nullptr && a->arguments != b->arguments &&
+                     (AsksForPlacement(*a) || AsksForPlacement(*b));
+  const bool other_binary = a != nullptr && b != nullptr && a->binary != b->binary;
+  if (asked) return;
+  const std::string layers_a = Fact(baseline, "layers_on_device");
+  const std::string layers_b = Fact(candidate, "layers_on_device");
+  if (layers_a != layers_b) {
+    objections.push_back(
+        {"layers_differ", fmt::format("{} has {} layers on the device, {} has {}", baseline.variant,
+                                      layers_a.empty() ? "no" : layers_a, candidate.variant,
+                                      layers_b.empty() ? "no" : layers_b)});
+  }
+  const std::string backend_a = Fact(baseline, "backend"), backend_b = Fact(candidate, "backend");
+  const bool one_on_cpu = (backend_a == "CPU") != (backend_b == "CPU");
+  if (backend_a != backend_b && (one_on_cpu || !other_binary)) {
+    objections.push_back({"backend_differs", fmt::format("{} ran on {}, {} on {}", baseline.variant,
+                                                         backend_a, candidate.variant, backend_b)});
+  }
+}
+
+void CheckAcceptance(const TrialRecord& baseline, const TrialRecord& candidate,
+                     Objections& objections) {
+  const auto a = baseline.completion->acceptance(), b = candidate.completion->acceptance();
+  if (!a || !b) return;
+  const bool same_text = baseline.completion->text == candidate.completion->text &&
+                         baseline.completion->token_ids == candidate.completion->token_ids;
+  constexpr double kMaterial = 0.01;
+  if (same_text || std::abs(a->value() - b->value()) <= kMaterial) return;
+  objections.push_back(
+      {"acceptance_differs",
+       fmt::format("speculation accepted {} of its drafts for {} and {} for {}, and the texts "
+                   "differ: the rate alone proves nothing",
+                   base::Percent(*a), baseline.variant, base::Percent(*b), candidate.variant)});
+}
+
+}  // namespace
+
+Objections ObjectTo(const TrialRecord& trial, const Workload& workload,
+                    const TrialRecord* earlier) {
+  Objections objections;
+  if (trial.completion) CheckTokens(*trial.completion, workload, objections);
+  CheckMachine(trial, objections);
+  if (trial.completion && earlier != nullptr) CheckIdentity(trial, *earlier, objections);
+  return objections;
+}
+
+Objections ObjectToPair(const Spec& spec, const TrialRecord& baseline,
+                        const TrialRecord& candidate) {
+  Objections objections;
+  CheckPlacement(spec, baseline, candidate, objections);
+  CheckAcceptance(baseline, candidate, objections);
+  return objections;
+}
+
+bool Temporary(const Objection& objection) {
+  constexpr std::array<std::string_view, 5> kTemporary = {
+      "not_idle", "foreign_process", "throttled", "output_tokens", "prompt_not_cached"};
+  return std::find(kTemporary.begin(), kTemporary.end(), objection.id) != kTemporary.end();
+}
+
+}  // namespace culprit::experiment

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "experiment/spec.h"
+#include "experiment/trial_record.h"
+#include "stats/decision.h"
+#include "stats/design.h"
+#include "stats/paired.h"
+
+namespace culprit::experiment {
+
+// Metric is what a request is judged by. The two have verdicts of their own and are never averaged.
+enum class Metric { kDecode, kPrefill };
+std::string_view Name(Metric metric);  // "decode", "prefill"
+
+// CostOf is what one token costs: predicted_time / (predicted - 1), or prompt_time / prompt. Absent
+// when the trial has no such timings.
+std::optional<base::PerToken> CostOf(const TrialRecord& trial, Metric metric);
+
+// Judgement is what the pairs of one candidate say about one metric.
+//
+// comparison is absent without a pair; its costs are milliseconds per token. more_pairs is an
+// estimate for an inconclusive verdict, absent when no reasonable number would do.
+struct Judgement {
+  Metric metric = Metric::kDecode;
+  std::vector<stats::Pair> pairs;
+  std::optional<stats::PairedComparison> comparison;
+  stats::Margin margin;
+  stats::Verdict verdict = stats::Verdict::kInconclusive;
+  std::optional<std::size_t> more_pairs;
+};
+
+// VariantSummary is a variant's row: medians over its valid trials in complete pairs, never the
+// best of them. What no trial has is absent.
+struct VariantSummary {
+  std::string label;
+  std::size_t runs = 0;
+  std::optional<base::PerToken> decode, prefill;  // medians
+  std::optional<base::Fraction> acceptance;       // median
+  std::optional<std::string> kv_cache_mib;
+};
+
+// FactDifference is something that differs between two variants' servers. named tells whether it
+// follows from what the user made different (another KV type has another cache size).
+struct FactDifference {
+  std::string fact, baseline, candidate;
+  bool named = false;
+};
+
+// CandidateResult compares one variant with the baseline.
+//
+// differences is the residue: what differs between the two servers. same_objects: they run the same
+// binary, libraries, arguments and environment, so that this is an A/A. client_disagrees counts
+// trials whose own arrival times give a decode cost over 2 % from the server's.
+struct CandidateResult {
+  VariantSummary summary;
+  Judgement decode, prefill;
+  std::vector<FactDifference> differences;
+  bool same_objects = false;
+  bool same_text = true;  // the two generated the same text in every pair
+};
+
+// Evaluation is the answer of an experiment as far as it has got.
+struct Evaluation {
+  VariantSummary baseline;
+  std::vector<CandidateResult> candidates;
+  struct VoidTrial {
+    int trial;
+    std::string variant;
+    std::vector<Objection> objections;
+  };
+  std::vector<VoidTrial> voided;
+  std::size_t client_disagrees = 0;
+};
+
+// DesignOf is the statistical design that a spec asks for.
+stats::Design DesignOf(const Design& design);
+
+// Evaluate judges complete pairs: those in which every variant has a valid trial; of a pair that
+// was run again only the last run counts. floor is the machine's A/A floor for decode and prefill.
+struct NoiseFloors {
+  std::optional<base::Fraction> decode, prefill;
+};
+Evaluation Evaluate(const Spec& spec, std::span<const TrialRecord> trials,
+                    const NoiseFloors& floors = {});
+
+}  // namespace culprit::experiment

@@ -1,0 +1,76 @@
+#include "experiment/spec.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace culprit::experiment {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Status;
+
+namespace {
+
+Status CheckVariants(const Spec& spec) {
+  if (spec.variants.empty()) {
+    return Fail(ErrorCode::kUsage, "no variant is given", "", "add --variant label=BINARY");
+  }
+  if (spec.variants.size() < 2 && !spec.design.same_variant) {
+    return Fail(ErrorCode::kUsage, "one variant alone cannot be compared", "",
+                "add a second --variant, or --aa to measure this machine's noise");
+  }
+  if (spec.variants.size() > 1 && spec.design.same_variant) {
+    return Fail(ErrorCode::kUsage, "an A/A run takes one variant", "", "leave out the others");
+  }
+  std::set<std::string> labels;
+  for (const Variant& variant : spec.variants) {
+    if (auto fits = CheckLabel(variant.label); !fits) return fits;
+    if (!labels.insert(variant.label).second) {
+      return Fail(ErrorCode::kUsage, fmt::format("two variants are called {}", variant.label), "",
+                  "give each a label of its own");
+    }
+  }
+  return {};
+}
+
+struct Range {
+  std::string_view what;
+  std::int64_t value, least, most;
+};
+
+Status CheckRange(const Range& range) {
+  if (range.value >= range.least && range.value <= range.most) return {};
+  return Fail(ErrorCode::kUsage, fmt::format("{} is {}", range.what, range.value), "",
+              fmt::format("give {} to {}", range.least, range.most));
+}
+
+Status CheckMargin(std::string_view what, base::Fraction margin) {
+  if (margin.value() > 0 && margin.value() < 0.5) return {};
+  return Fail(ErrorCode::kUsage, fmt::format("the {} margin is {}", what, margin.value()), "",
+              "give a share above 0 and below 0.5: 0.01 is 1 %");
+}
+
+}  // namespace
+
+Status CheckSpec(const Spec& spec) {
+  if (auto fit = CheckVariants(spec); !fit) return fit;
+  const Range ranges[] = {
+      {"the number of prompt tokens", Count(spec.workload.prompt), 1, 10'000'000},
+      {"the number of output tokens", Count(spec.workload.output), 2, 1'000'000},
+      {"the number of pairs", spec.design.pairs.value_or(2), 2, 1000},
+      {"the port", spec.port, 1024, 65'535},
+      {"the number of idle readings", spec.limits.idle_readings, 0, 1000},
+      {"the number of tries for an idle machine", spec.limits.idle_tries, 1, 100'000},
+  };
+  for (const Range& range : ranges) {
+    if (auto fit = CheckRange(range); !fit) return fit;
+  }
+  for (const int port : spec.machine.health) {
+    if (auto fit = CheckRange({"a port to look at", port, 1, 65'535}); !fit) return fit;
+  }
+  if (auto fit = CheckMargin("decode", spec.design.decode_margin); !fit) return fit;
+  return CheckMargin("prefill", spec.design.prefill_margin);
+}
+
+}  // namespace culprit::experiment

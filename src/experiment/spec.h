@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "experiment/variant.h"
+#include "experiment/workload.h"
+
+namespace culprit::experiment {
+
+// Design says how many pairs are run and what counts as a difference.
+//
+// Without pairs, looks are taken at 4, 6, 8 and 10 pairs and the first clear answer ends the
+// experiment. seed decides the first arm. A change smaller than the margin is no difference, in
+// decode and in prefill.
+struct Design {
+  std::optional<int> pairs;
+  std::uint64_t seed = 1;
+  base::Fraction decode_margin{0.01};
+  base::Fraction prefill_margin{0.02};
+  bool same_variant = false;  // A/A: the baseline against itself, to measure the noise floor
+  bool operator==(const Design&) const = default;
+};
+
+// MachineWish says what is borrowed of the machine, and given back at the end.
+//
+// Units are systemd's; only those that run are stopped. health are ports of 127.0.0.1 on which
+// /health must answer again afterwards if it did before.
+struct MachineWish {
+  std::vector<std::string> stop_services;
+  std::vector<std::string> stop_user_services;
+  std::vector<int> health;
+  std::optional<std::string> power_profile;
+  bool operator==(const MachineWish&) const = default;
+};
+
+// Limits are what a trial waits for at most, and how it waits for an idle machine.
+struct Limits {
+  std::chrono::seconds load{2400};
+  std::chrono::seconds request{3600};
+  std::chrono::seconds stop{20};
+  int idle_readings = 10;  // consecutive, a second apart
+  int idle_tries = 300;
+  std::chrono::seconds cool_down{120};  // for the temperature of the first trial to come back
+  bool operator==(const Limits&) const = default;
+};
+
+// Spec is a whole experiment as its user wrote it. variants[0] is the baseline; labels are unique;
+// there are at least two variants, or one when design.same_variant.
+struct Spec {
+  std::vector<Variant> variants;
+  Workload workload;
+  Design design;
+  MachineWish machine;
+  Limits limits;
+  int port = 8101;
+  bool operator==(const Spec&) const = default;
+};
+
+// CheckSpec fails with kUsage when a Spec breaks what is said above, or asks for fewer than 2
+// output tokens, a prompt without tokens, no pairs.
+base::Status CheckSpec(const Spec& spec);
+
+// ParseSpec reads an experiment file (TOML); file is its name in messages. Fails with kUsage, with
+// the line, on what is no key, of a wrong type or against CheckSpec.
+base::Result<Spec> ParseSpec(std::string_view text, std::string_view file);
+
+// WriteSpec is an experiment file that ParseSpec reads as the same Spec.
+std::string WriteSpec(const Spec& spec);
+
+}  // namespace culprit::experiment

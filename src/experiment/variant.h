@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace culprit::experiment {
+
+// EnvironmentChange sets a variable for a server, or takes it away when value is absent: for some
+// servers "not set" and "0" are different things.
+struct EnvironmentChange {
+  std::string key;
+  std::optional<std::string> value;
+  bool operator==(const EnvironmentChange&) const = default;
+};
+
+// Variant is one way of running the server.
+//
+// label is unique in an experiment and names folders: letters, digits and "-_.+", at most 64.
+// arguments are words after the ones that culprit sets itself (host, port, model, KV types).
+// binary, model and working_directory are as the user gave them.
+struct Variant {
+  std::string label;
+  std::string binary;
+  std::optional<std::string> model;
+  std::optional<std::string> kv;  // type of the K and V caches: "q4_0"
+  std::vector<EnvironmentChange> environment;
+  std::vector<std::string> arguments;
+  std::optional<std::string> working_directory;
+  std::vector<std::string> expect_log;     // regular expressions (ECMAScript), found in the log
+  std::vector<std::string> expect_symbol;  // texts found in the binary or a library it loads
+
+  // speculates tells whether the arguments ask for speculative decoding; drafts whether that
+  // comes from a model with a KV cache of its own (ngram speculation has none).
+  [[nodiscard]] bool speculates() const;
+  [[nodiscard]] bool drafts() const;
+  // ServerArguments are kv and arguments as the server takes them.
+  [[nodiscard]] std::vector<std::string> ServerArguments() const;
+  bool operator==(const Variant&) const = default;
+};
+
+// ParseVariant reads what users write after --variant:
+//
+//   label=BINARY[|model=PATH][|kv=TYPE][|env=VAR=VAL]…[|env=-VAR]…[|extra=ARGS]…[|cwd=DIR]
+//               [|expect-log=REGEX]…[|expect-symbol=TEXT]…
+//
+// "\|" is a bar within a value. env=-VAR takes a variable away. A value {a,b,c}, whole behind
+// model=, kv= or env=VAR=, or as a whole word of extra=, is a sweep: a variant for each, labelled
+// label-a, label-b, …; several sweeps multiply. Fails with kUsage, saying what and where.
+base::Result<std::vector<Variant>> ParseVariant(std::string_view text);
+
+// CheckLabel fails with kUsage unless label can be a Variant's.
+base::Status CheckLabel(std::string_view label);
+
+}  // namespace culprit::experiment

@@ -1,0 +1,240 @@
+#include "report/ab_tables.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/number_format.h"
+#include "base/printable.h"
+
+namespace culprit::report {
+namespace {
+
+using base::Fraction;
+using base::NanosF;
+using base::PerToken;
+using base::Printable;
+using experiment::CandidateResult;
+using experiment::Evaluation;
+using experiment::Judgement;
+using experiment::Metric;
+using experiment::Spec;
+using experiment::VariantSummary;
+using enum Column::Kind;
+using enum Audience;
+
+Fraction Change(double log_ratio) { return Fraction(std::expm1(log_ratio)); }
+
+Cell Absent() { return {"", std::monostate()}; }
+
+Cell RateCell(const std::optional<PerToken>& cost) {
+  if (!cost) return Absent();
+  return {base::Rate(cost->value()), 1e9 / cost->value().count()};
+}
+
+Cell MillisCell(const std::optional<PerToken>& cost) {
+  if (!cost) return Absent();
+  return {base::Millis(cost->value()), cost->millis()};
+}
+
+Cell ChangeCell(const Judgement* judgement) {
+  if (judgement == nullptr || !judgement->comparison) return Absent();
+  const Fraction change = judgement->comparison->change();
+  return {base::SignedPercent(change), change.value()};
+}
+
+Row VariantRow(const VariantSummary& summary, const CandidateResult* result) {
+  Row row;
+  const std::string label = Printable(summary.label);
+  row.cells = {{label, label},
+               {fmt::format("{}", summary.runs), static_cast<std::int64_t>(summary.runs)},
+               RateCell(summary.decode),
+               MillisCell(summary.decode),
+               ChangeCell(result == nullptr ? nullptr : &result->decode),
+               summary.acceptance
+                   ? Cell{base::Percent(*summary.acceptance), summary.acceptance->value()}
+                   : Absent(),
+               summary.kv_cache_mib
+                   ? Cell{Printable(*summary.kv_cache_mib), Printable(*summary.kv_cache_mib)}
+                   : Absent(),
+               RateCell(summary.prefill),
+               MillisCell(summary.prefill),
+               ChangeCell(result == nullptr ? nullptr : &result->prefill)};
+  return row;
+}
+
+Table VariantTable(const Evaluation& evaluation) {
+  Table table{"variants",
+              "Medians of each variant, cost per token against the baseline",
+              {{"variant", "variant", kText},
+               {"runs", "runs"},
+               {"decode_tokens_per_s", "decode tok/s"},
+               {"decode_ms_per_token", "ms/token"},
+               {"decode_change", "vs A"},
+               {"acceptance", "acceptance"},
+               {"kv_cache_mib", "KV MiB"},
+               {"prefill_tokens_per_s", "prefill tok/s"},
+               {"prefill_ms_per_token", "", kNumber, kMachines},
+               {"prefill_change", "vs A"}},
+              {},
+              {}};
+  table.rows.push_back(VariantRow(evaluation.baseline, nullptr));
+  for (const CandidateResult& candidate : evaluation.candidates) {
+    table.rows.push_back(VariantRow(candidate.summary, &candidate));
+  }
+  return table;
+}
+
+Row VerdictRow(const std::string& candidate, const Judgement& judgement) {
+  const auto& comparison = judgement.comparison;
+  const auto percent = [](std::optional<double> log_ratio) {
+    if (!log_ratio) return Absent();
+    return Cell{base::SignedPercent(Change(*log_ratio)), Change(*log_ratio).value()};
+  };
+  const auto interval = comparison ? comparison->interval : std::nullopt;
+  const std::string metric(Name(judgement.metric)), verdict(Describe(judgement.verdict));
+  const auto size = [](std::optional<double> log_ratio) {
+    if (!log_ratio) return Absent();
+    return Cell{base::Percent(Change(*log_ratio)), Change(*log_ratio).value()};
+  };
+  Row row;
+  row.cells = {{candidate, candidate},
+               {metric, metric},
+               {verdict, verdict},
+               percent(comparison ? std::optional(comparison->log_ratio) : std::nullopt),
+               percent(interval ? std::optional(interval->low) : std::nullopt),
+               percent(interval ? std::optional(interval->high) : std::nullopt),
+               {fmt::format("{}", judgement.pairs.size()),
+                static_cast<std::int64_t>(judgement.pairs.size())},
+               size(comparison ? comparison->Detectable() : std::nullopt),
+               size(judgement.margin.log()),
+               judgement.more_pairs ? Cell{fmt::format("{}", *judgement.more_pairs),
+                                           static_cast<std::int64_t>(*judgement.more_pairs)}
+                                    : Absent()};
+  if (judgement.metric == Metric::kDecode) row.emphasis = Emphasis::kStrong;
+  return row;
+}
+
+Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
+  Table table{"verdicts",
+              "Verdicts, change in cost per token",
+              {{"variant", "variant", kText},
+               {"metric", "metric", kText},
+               {"verdict", "verdict", kText},
+               {"change", "change"},
+               {"interval_low", "from"},
+               {"interval_high", "to"},
+               {"pairs", "pairs"},
+               {"detectable_change", "detectable"},
+               {"margin", "margin"},
+               {"more_pairs", "", kNumber, kMachines}},
+              {},
+              {}};
+  for (const CandidateResult& candidate : evaluation.candidates) {
+    const std::string label = Printable(candidate.summary.label);
+    table.rows.push_back(VerdictRow(label, candidate.decode));
+    if (!spec.workload.cache_prompt) table.rows.push_back(VerdictRow(label, candidate.prefill));
+  }
+  table.notes.push_back(
+      "from, to: t interval on the mean of ln(B/A) over pairs of cold starts. detectable: the "
+      "smallest true change that such a run finds 8 times in 10. Smaller than the margin is no "
+      "difference.");
+  return table;
+}
+
+// Every run as a row, for machines and for whoever wants to judge for himself.
+Table PairTable(const Evaluation& evaluation) {
+  Table table{"pairs",
+              "Pairs, ms per token",
+              {{"variant", "variant", kText},
+               {"metric", "metric", kText},
+               {"baseline_ms_per_token", "A"},
+               {"candidate_ms_per_token", "B"},
+               {"change", "change"},
+               {"first", "first", kText}},
+              {},
+              {}};
+  for (const CandidateResult& candidate : evaluation.candidates) {
+    for (const Judgement* judgement : {&candidate.decode, &candidate.prefill}) {
+      for (const stats::Pair& pair : judgement->pairs) {
+        const std::string label = Printable(candidate.summary.label);
+        const std::string metric(Name(judgement->metric));
+        const std::string first = pair.candidate_first() ? "B" : "A";
+        const double ratio = std::log(pair.candidate / pair.baseline);
+        Row row;
+        row.cells = {{label, label},
+                     {metric, metric},
+                     {base::Millis(NanosF(pair.baseline * 1e6)), pair.baseline},
+                     {base::Millis(NanosF(pair.candidate * 1e6)), pair.candidate},
+                     {base::SignedPercent(Change(ratio)), Change(ratio).value()},
+                     {first, first}};
+        if (judgement->metric == Metric::kPrefill) row.audience = kMachines;
+        table.rows.push_back(std::move(row));
+      }
+    }
+  }
+  return table;
+}
+
+Table DifferenceTable(const Evaluation& evaluation) {
+  Table table{"differences",
+              "What differs between the servers",
+              {{"variant", "variant", kText},
+               {"fact", "fact", kText},
+               {"baseline", "baseline", kText},
+               {"candidate", "candidate", kText},
+               {"named", "follows from what you changed", kText}},
+              {},
+              {}};
+  for (const CandidateResult& candidate : evaluation.candidates) {
+    for (const auto& difference : candidate.differences) {
+      const auto text = [](const std::string& value) {
+        return value.empty() ? Absent() : Cell{Printable(value), Printable(value)};
+      };
+      Row row;
+      row.cells = {text(candidate.summary.label),
+                   text(difference.fact),
+                   text(difference.baseline),
+                   text(difference.candidate),
+                   {difference.named ? "yes" : "NO", difference.named}};
+      if (!difference.named) row.emphasis = Emphasis::kStrong;
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+Table VoidTable(const Evaluation& evaluation) {
+  Table table{"void",
+              "Void trials, told from their contract before their times were looked at",
+              {{"trial", "trial"},
+               {"variant", "variant", kText},
+               {"reason", "reason", kText},
+               {"text", "", kText}},
+              {},
+              {}};
+  for (const auto& trial : evaluation.voided) {
+    for (const auto& objection : trial.objections) {
+      Row row;
+      row.cells = {{fmt::format("{}", trial.trial), std::int64_t{trial.trial}},
+                   {Printable(trial.variant), Printable(trial.variant)},
+                   {Printable(objection.id), Printable(objection.id)},
+                   {Printable(objection.text), Printable(objection.text)}};
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> AbTables(const Spec& spec, const Evaluation& evaluation) {
+  std::vector<Table> tables = {VariantTable(evaluation), VerdictTable(evaluation, spec),
+                               PairTable(evaluation)};
+  for (Table table : {DifferenceTable(evaluation), VoidTable(evaluation)}) {
+    if (!table.rows.empty()) tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+}  // namespace culprit::report

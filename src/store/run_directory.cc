@@ -1,0 +1,199 @@
+#include "store/run_directory.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "base/json.h"
+#include "store/completion_json.h"
+#include "store/record_json.h"
+#include "sys/atomic_file.h"
+#include "sys/text_file.h"
+
+namespace culprit::store {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Fail;
+using base::Json;
+using base::Result;
+using base::Status;
+using experiment::TrialRecord;
+
+// Readers of one format understand all runs of it; a run of a later one is refused.
+constexpr int kFormat = 1;
+
+constexpr const char* kSpecFile = "experiment.toml";
+constexpr const char* kInfoFile = "run.json";
+constexpr const char* kPromptFile = "prompt.txt";
+constexpr const char* kTrials = "trials";
+constexpr const char* kNext = "trials/.next";
+
+std::string WriteJson(const RunInfo& info) {
+  const Json json{{"format", kFormat},
+                  {"culprit", info.culprit_version},
+                  {"created", info.created},
+                  {"machine", info.machine},
+                  {"notes", info.notes}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<RunInfo> ReadJson(std::string_view text) {
+  auto json = base::ParseJson(text);
+  if (!json) return Fail(ErrorCode::kBadRequest, std::move(json.error().message));
+  try {
+    if (const int format = json->at("format").get<int>(); format != kFormat) {
+      return Fail(ErrorCode::kBadRequest, fmt::format("has format {}", format), "",
+                  fmt::format("this culprit reads format {}; take a newer one", kFormat));
+    }
+    return RunInfo{.culprit_version = json->value("culprit", ""),
+                   .created = json->value("created", ""),
+                   .machine = json->value("machine", experiment::Facts{}),
+                   .notes = json->value("notes", std::vector<std::string>{})};
+  } catch (const Json::exception& error) {
+    return Fail(ErrorCode::kBadRequest, error.what());
+  }
+}
+
+Status CannotWrite(const std::string& path, const std::error_code& error) {
+  return Fail(ErrorCode::kUnreadable, fmt::format("cannot be written: {}", error.message()), path);
+}
+
+// A folder's entries are on disk only after this.
+Status FlushFolder(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool flushed = fd >= 0 && ::fsync(fd) == 0;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (flushed) return {};
+  return CannotWrite(path, {error, std::generic_category()});
+}
+
+Result<std::string> ReadFile(const std::string& path) {
+  auto text = sys::ReadText(path);
+  if (!text) return Fail(std::move(text.error()));
+  return *std::move(text);
+}
+
+Result<TrialRecord> ReadTrial(const std::string& folder) {
+  auto text = ReadFile(folder + "/trial.json");
+  if (!text) return Fail(std::move(text.error()));
+  auto record = ReadRecord(*text);
+  if (!record) return Fail(std::move(record.error()).In(folder + "/trial.json"));
+  if (const std::string request = folder + "/request.json"; fs::exists(request)) {
+    auto completion = ReadCompletionFile(request);
+    if (!completion) return Fail(std::move(completion.error()));
+    record->completion = *std::move(completion);
+  }
+  return record;
+}
+
+}  // namespace
+
+Result<RunDirectory> RunDirectory::Create(const std::string& path, const experiment::Spec& spec,
+                                          const RunInfo& info) {
+  std::error_code error;
+  if (fs::exists(path, error) && !fs::is_empty(path, error)) {
+    return Fail(ErrorCode::kUsage, "is there already", path,
+                "take another folder, or go on with it by --resume");
+  }
+  fs::create_directories(fs::path(path) / kTrials, error);
+  if (error) return Fail(CannotWrite(path, error).error());
+  RunDirectory run(path, spec, info);
+  if (auto written = run.WriteInfo(info); !written) return Fail(std::move(written.error()));
+  // Last: it makes the folder a run directory.
+  auto written = sys::WriteFileAtomically(path + "/" + kSpecFile, experiment::WriteSpec(spec));
+  if (!written) return Fail(std::move(written.error()));
+  return run;
+}
+
+Result<RunDirectory> RunDirectory::Open(const std::string& path) {
+  if (!IsRunDirectory(path)) {
+    return Fail(fs::exists(path) ? ErrorCode::kBadRequest : ErrorCode::kNotFound,
+                fs::exists(path) ? "is no run directory" : "no such folder", path,
+                "culprit ab makes one; it holds experiment.toml and run.json");
+  }
+  const std::string spec_file = path + "/" + kSpecFile, info_file = path + "/" + kInfoFile;
+  auto spec_text = ReadFile(spec_file);
+  if (!spec_text) return Fail(std::move(spec_text.error()));
+  auto spec = experiment::ParseSpec(*spec_text, spec_file);
+  if (!spec) return Fail(std::move(spec.error()));
+  auto info_text = ReadFile(info_file);
+  if (!info_text) return Fail(std::move(info_text.error()));
+  auto info = ReadJson(*info_text);
+  if (!info) return Fail(std::move(info.error()).In(info_file));
+  RunDirectory run(path, *std::move(spec), *std::move(info));
+  if (auto read = run.ReadTrials(); !read) return Fail(std::move(read.error()));
+  return run;
+}
+
+Status RunDirectory::ReadTrials() {
+  std::error_code error;
+  std::vector<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(fs::path(path_) / kTrials, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with('.') && entry.is_directory()) folders.push_back(entry.path().string());
+  }
+  for (const std::string& folder : folders) {
+    auto trial = ReadTrial(folder);
+    if (!trial) return Fail(std::move(trial.error()));
+    trials_.push_back(*std::move(trial));
+  }
+  std::sort(trials_.begin(), trials_.end(),
+            [](const TrialRecord& a, const TrialRecord& b) { return a.id < b.id; });
+  return {};
+}
+
+Status RunDirectory::WritePrompt(std::string_view prompt) const {
+  return sys::WriteFileAtomically(path_ + "/" + kPromptFile, prompt);
+}
+
+Result<std::string> RunDirectory::ReadPrompt() const { return ReadFile(path_ + "/" + kPromptFile); }
+
+Status RunDirectory::WriteInfo(RunInfo info) {
+  info_ = std::move(info);
+  return sys::WriteFileAtomically(path_ + "/" + kInfoFile, WriteJson(info_));
+}
+
+Result<std::string> RunDirectory::BeginTrial() const {
+  const fs::path next = fs::path(path_) / kNext;
+  std::error_code error;
+  fs::remove_all(next, error);
+  if (!error) fs::create_directories(next, error);
+  if (error) return Fail(CannotWrite(next.string(), error).error());
+  return next.string();
+}
+
+Status RunDirectory::EndTrial(const TrialRecord& record) {
+  const std::string next = path_ + "/" + kNext, folder = FolderOf(record);
+  auto written = sys::WriteFileAtomically(next + "/trial.json", WriteRecord(record));
+  if (written && record.completion) {
+    written = sys::WriteFileAtomically(next + "/request.json", WriteCompletion(*record.completion));
+  }
+  if (written) written = FlushFolder(next);
+  if (!written) return written;
+  std::error_code error;
+  fs::rename(next, folder, error);
+  if (error) return CannotWrite(folder, error);
+  if (auto flushed = FlushFolder(path_ + "/" + kTrials); !flushed) return flushed;
+  trials_.push_back(record);
+  return {};
+}
+
+std::string RunDirectory::FolderOf(const TrialRecord& record) const {
+  return fmt::format("{}/{}/{:03}-{}", path_, kTrials, record.id, record.variant);
+}
+
+bool IsRunDirectory(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(fs::path(path) / kSpecFile, error) &&
+         fs::is_regular_file(fs::path(path) / kInfoFile, error);
+}
+
+}  // namespace culprit::store

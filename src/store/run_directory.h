@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "experiment/spec.h"
+#include "experiment/trial_record.h"
+
+namespace culprit::store {
+
+// RunInfo is what a run directory says of itself beside its experiment: run.json.
+struct RunInfo {
+  std::string culprit_version;
+  std::string created;             // UTC, ISO 8601
+  experiment::Facts machine;       // "kernel", "gpu", "driver", "boot_id", …
+  std::vector<std::string> notes;  // what could not be done, such as a missing power profile
+};
+
+// RunDirectory is one experiment on disk: the wall between what runs servers and what reads
+// numbers.
+//
+//   experiment.toml      the experiment, as culprit ab reads it
+//   run.json             format version, machine, notes
+//   prompt.txt           the prompt of every request
+//   trials/001-f16/      trial.json, request.json, server.log, … of one trial
+//   trials/.next/        the trial that is being run
+//
+// A trial's folder appears whole, by a rename: after a crash there are the trials that ended, and
+// perhaps .next, which nobody reads. The folder may be moved and packed; no path in it is absolute.
+// Format: doc/formats/run-directory.md.
+class RunDirectory {
+ public:
+  // Create makes an empty one. Fails with kUsage when something is there already, kUnreadable when
+  // it cannot be written.
+  static base::Result<RunDirectory> Create(const std::string& path, const experiment::Spec& spec,
+                                           const RunInfo& info);
+  // Open reads what is there. Fails with kNotFound; kBadRequest, naming the file, when it is no run
+  // directory or of a newer format.
+  static base::Result<RunDirectory> Open(const std::string& path);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const experiment::Spec& spec() const { return spec_; }
+  [[nodiscard]] const RunInfo& info() const { return info_; }
+  // trials are in the order in which they were run.
+  [[nodiscard]] const std::vector<experiment::TrialRecord>& trials() const { return trials_; }
+
+  base::Status WritePrompt(std::string_view prompt) const;
+  [[nodiscard]] base::Result<std::string> ReadPrompt() const;
+  // WriteInfo replaces run.json.
+  base::Status WriteInfo(RunInfo info);
+
+  // BeginTrial empties trials/.next and returns its path.
+  [[nodiscard]] base::Result<std::string> BeginTrial() const;
+  // EndTrial writes trial.json and request.json into trials/.next, flushes it to disk, gives it its
+  // name and adds the record to trials(). Fails with kUnreadable; then trials() is as before.
+  base::Status EndTrial(const experiment::TrialRecord& record);
+
+  // FolderOf is the path of a trial's folder.
+  [[nodiscard]] std::string FolderOf(const experiment::TrialRecord& record) const;
+
+ private:
+  RunDirectory(std::string path, experiment::Spec spec, RunInfo info)
+      : path_(std::move(path)), spec_(std::move(spec)), info_(std::move(info)) {}
+  base::Status ReadTrials();
+
+  std::string path_;
+  experiment::Spec spec_;
+  RunInfo info_;
+  std::vector<experiment::TrialRecord> trials_;
+};
+
+// IsRunDirectory tells whether a path looks like one.
+bool IsRunDirectory(const std::string& path);
+
+}  // namespace culprit::store

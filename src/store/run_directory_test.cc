@@ -1,0 +1,139 @@
+#include "store/run_directory.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "store/completion_json.h"
+#include "store/record_json.h"
+#include "sys/atomic_file.h"
+#include "sys/sample_files.h"
+#include "sys/text_file.h"
+
+namespace culprit::store {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::HostTime;
+using base::Nanos;
+using base::Tokens;
+using experiment::TrialRecord;
+
+experiment::Spec TwoVariants() {
+  experiment::Spec spec;
+  spec.variants = {{.label = "f16", .binary = "/opt/a"}, {.label = "q4", .binary = "/opt/a"}};
+  return spec;
+}
+
+TrialRecord FullRecord() {
+  TrialRecord record;
+  record.id = 7;
+  record.pair = 3;
+  record.position = 6;
+  record.variant = "q4";
+  record.started = "2026-11-30T07:00:00Z";
+  experiment::Completion completion;
+  completion.clock = base::NamedClock::kBoottime;
+  completion.sent = HostTime(Nanos(1'000));
+  completion.arrivals = {HostTime(Nanos(2'000)), HostTime(Nanos(3'000))};
+  completion.ended = HostTime(Nanos(4'000));
+  completion.prompt = Tokens(20'000);
+  completion.generated = Tokens(2);
+  completion.finish_reason = "length";
+  completion.text = "a\n\"b\"";
+  completion.token_ids = {5, 17};
+  completion.timings = experiment::ServerTimings{.prompt = Tokens(20'000)};
+  completion.timings->prompt_time = base::NanosF(1488.075e6);
+  completion.timings->cached = Tokens(0);
+  completion.timings->predicted = Tokens(2);
+  completion.timings->predicted_time = base::NanosF(3.5e6);
+  completion.timings->draft = experiment::DraftCounters{Tokens(3), Tokens(0)};
+  record.completion = completion;
+  record.facts = {{"kv_cache_mib", "1572"}, {"backend", "ROCm0"}};
+  record.objects = {{"/opt/a", "abc"}};
+  record.gate = experiment::Gate{.idle = true, .cooled = false, .waited = Nanos(5), .why_not = ""};
+  record.readings["decode"] = {.values = {{"power_w", {.mean = 90.5, .min = 80, .max = 100}}},
+                               .throttled = {"thermal"}};
+  record.energy_j = 12.5;
+  record.foreign_processes = {"17 python3"};
+  record.load_time = Nanos(6'000'000'000);
+  record.objections = {{"throttled", "the device throttled"}};
+  return record;
+}
+
+// The records compare by what they are written as.
+std::string AsText(const TrialRecord& record) {
+  return WriteRecord(record) + (record.completion ? WriteCompletion(*record.completion) : "");
+}
+
+TEST(RunDirectory, GivesBackWhatWasPutIn) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(),
+                                  {.culprit_version = "0.1.0", .machine = {{"gpu", "H200"}}});
+  ASSERT_TRUE(run) << run.error().Text();
+  ASSERT_TRUE(run->WritePrompt("Once upon"));
+  ASSERT_TRUE(run->BeginTrial());
+  ASSERT_TRUE(run->EndTrial(FullRecord()));
+  EXPECT_TRUE(fs::exists(path + "/trials/007-q4/request.json"));
+  EXPECT_FALSE(fs::exists(path + "/trials/.next"));
+
+  const auto again = RunDirectory::Open(path);
+  ASSERT_TRUE(again) << again.error().Text();
+  EXPECT_EQ(again->spec(), TwoVariants());
+  EXPECT_EQ(again->info().machine.at("gpu"), "H200");
+  EXPECT_EQ(again->ReadPrompt().value(), "Once upon");
+  ASSERT_EQ(again->trials().size(), 1U);
+  EXPECT_EQ(AsText(again->trials()[0]), AsText(FullRecord()));
+}
+
+TEST(RunDirectory, DoesNotSeeATrialThatNeverEnded) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  ASSERT_TRUE(run);
+  const auto next = run->BeginTrial();
+  ASSERT_TRUE(next);
+  std::ofstream(*next + "/trial.json") << "{\"id\": 1, torn";
+  EXPECT_TRUE(RunDirectory::Open(path)->trials().empty());
+  ASSERT_TRUE(run->BeginTrial());
+  EXPECT_TRUE(fs::is_empty(*next));
+}
+
+TEST(RunDirectory, IsNeverMadeOverSomethingElse) {
+  const sys::SampleFolder folder;
+  std::ofstream(folder.path() + "/thesis.tex") << "x";
+  const auto run = RunDirectory::Create(folder.path(), TwoVariants(), {});
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(run.error().message, "is there already");
+}
+
+TEST(RunDirectory, NamesTheFileThatIsDamaged) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  EXPECT_EQ(RunDirectory::Open(path).error().code, ErrorCode::kNotFound);
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(run->BeginTrial());
+  ASSERT_TRUE(run->EndTrial(FullRecord()));
+  std::ofstream(path + "/trials/007-q4/trial.json") << R"({"id": "seven"})";
+  const auto damaged = RunDirectory::Open(path);
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().code, ErrorCode::kBadRequest);
+  EXPECT_THAT(damaged.error().Text(), testing::HasSubstr("trials/007-q4/trial.json: is no record"));
+}
+
+TEST(RunDirectory, RefusesALaterFormat) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  ASSERT_TRUE(RunDirectory::Create(path, TwoVariants(), {}));
+  std::ofstream(path + "/run.json") << R"({"format": 2})";
+  EXPECT_EQ(RunDirectory::Open(path).error().Text(),
+            path + "/run.json: has format 2; this culprit reads format 1; take a newer one");
+}
+
+}  // namespace
+}  // namespace culprit::store

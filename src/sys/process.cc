@@ -1,0 +1,370 @@
+#include "sys/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "base/check.h"
+
+namespace culprit::sys {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+using std::chrono::nanoseconds;
+using std::chrono::steady_clock;
+
+// Fd closes what it holds.
+class Fd {
+ public:
+  explicit Fd(int fd = -1) : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Fd() { Close(); }
+  void Close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+struct Pipe {
+  Fd read, write;
+};
+
+std::optional<Pipe> MakePipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{Fd(ends[0]), Fd(ends[1])};
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// What the child needs, made before the fork: between fork and exec only system calls are allowed,
+// because another thread may have held the allocator's lock.
+struct Launch {
+  std::vector<char*> argv, envp;
+  std::string program;
+  const char* directory;
+  const std::vector<int>& kept;
+  int in, out, err;
+  bool dies_with_parent, own_session;
+  pid_t parent;
+  int report;
+};
+
+[[noreturn]] void Report(int fd, int error) {
+  [[maybe_unused]] const auto written = ::write(fd, &error, sizeof(error));
+  ::_exit(127);
+}
+
+[[noreturn]] void RunChild(const Launch& launch) {
+  if (launch.own_session) {
+    ::setsid();
+  } else {
+    ::setpgid(0, 0);
+  }
+  if (launch.dies_with_parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != launch.parent) ::_exit(127);  // it was dead before we asked
+  }
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (::dup2(launch.in, STDIN_FILENO) < 0 || ::dup2(launch.out, STDOUT_FILENO) < 0 ||
+      ::dup2(launch.err, STDERR_FILENO) < 0) {
+    Report(launch.report, errno);
+  }
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  for (const int fd : launch.kept) ::fcntl(fd, F_SETFD, 0);
+  if (*launch.directory != '\0' && ::chdir(launch.directory) != 0) Report(launch.report, errno);
+  ::execve(launch.program.c_str(), launch.argv.data(), launch.envp.data());
+  Report(launch.report, errno);
+}
+
+bool IsProgram(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+// As execvp does, in the PATH that the child will have.
+std::string LookUp(const std::string& name, const Environment& environment) {
+  if (name.find('/') != std::string::npos) return name;
+  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
+  for (const std::string& variable : environment) {
+    if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
+  }
+  while (true) {
+    const auto colon = path.find(':');
+    const std::string candidate = std::string(path.substr(0, colon)) + "/" + name;
+    if (IsProgram(candidate)) return candidate;
+    if (colon == std::string_view::npos) return name;
+    path.remove_prefix(colon + 1);
+  }
+}
+
+Result<Fd> OpenFile(const std::string& path, int flags) {
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, 0666));
+  if (fd.get() < 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
+  return fd;
+}
+
+int PollMillis(nanoseconds left) {
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+  return static_cast<int>(std::clamp<std::int64_t>(ms, 0, 60'000));
+}
+
+struct Streams {
+  int in, out, err;
+};
+
+struct Started {
+  ProcessIdentity identity;
+  Fd pidfd;
+};
+
+Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
+  CULPRIT_CHECK(!options.argv.empty());
+  auto report = MakePipe();
+  if (!report) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "pipe");
+  const Launch launch{.argv = Pointers(options.argv),
+                      .envp = Pointers(options.environment),
+                      .program = LookUp(options.argv[0], options.environment),
+                      .directory = options.working_directory.c_str(),
+                      .kept = options.kept_fds,
+                      .in = streams.in,
+                      .out = streams.out,
+                      .err = streams.err,
+                      .dies_with_parent = options.dies_with_parent,
+                      .own_session = options.own_session,
+                      .parent = ::getpid(),
+                      .report = report->write.get()};
+  const pid_t pid = ::fork();
+  if (pid < 0) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "fork");
+  if (pid == 0) RunChild(launch);
+  // Both sides set the group, so that it exists whichever runs first.
+  if (!options.own_session) ::setpgid(pid, pid);
+  report->write.Close();
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(report->read.get(), &error, sizeof(error));
+  } while (got < 0 && errno == EINTR);
+  if (got == static_cast<ssize_t>(sizeof(error))) {
+    ::waitpid(pid, nullptr, 0);
+    const auto code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kEnvironment;
+    return Fail(code, fmt::format("cannot be started: {}", std::strerror(error)), options.argv[0]);
+  }
+  // The child is ours and not yet reaped, so its pid cannot be anybody else's.
+  Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const auto identity = Identify(pid).value_or(ProcessIdentity{pid, 0});
+  return Started{identity, std::move(pidfd)};
+}
+
+}  // namespace
+
+std::optional<ProcessIdentity> Identify(pid_t pid) {
+  // 1234 (a name) with ) in it) S 1 1234 …: the name ends at the last parenthesis.
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  const auto name_end = line.rfind(") ");
+  if (name_end == std::string::npos) return std::nullopt;
+  const char state = line[name_end + 2];
+  if (state == 'Z' || state == 'X') return std::nullopt;
+  std::size_t at = name_end + 2;  // field 3 begins here; 22 is wanted
+  for (int field = 3; field < 22; ++field) {
+    at = line.find(' ', at);
+    if (at == std::string::npos) return std::nullopt;
+    ++at;
+  }
+  return ProcessIdentity{pid, std::strtoull(line.c_str() + at, nullptr, 10)};
+}
+
+bool IsAlive(const ProcessIdentity& process) { return Identify(process.pid) == process; }
+
+std::string BootId() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string id;
+  std::getline(file, id);
+  return id;
+}
+
+std::string Exit::Text() const {
+  return signal != 0 ? fmt::format("killed by signal {}", signal) : fmt::format("exit {}", code);
+}
+
+Environment OwnEnvironment() {
+  Environment environment;
+  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  return environment;
+}
+
+Environment WithVariable(Environment environment, const std::string& key,
+                         const std::string& value) {
+  std::erase_if(environment,
+                [&](const std::string& variable) { return variable.starts_with(key + "="); });
+  environment.push_back(key + "=" + value);
+  return environment;
+}
+
+Result<Process> Process::Start(const ProcessOptions& options) {
+  auto in = OpenFile("/dev/null", O_RDONLY);
+  if (!in) return Fail(std::move(in.error()));
+  auto out = options.output_file.empty()
+                 ? OpenFile("/dev/null", O_WRONLY)
+                 : OpenFile(options.output_file, O_WRONLY | O_CREAT | O_APPEND);
+  if (!out) return Fail(std::move(out.error()));
+  auto started = Spawn(options, {in->get(), out->get(), out->get()});
+  if (!started) return Fail(std::move(started.error()));
+  const int pidfd = ::fcntl(started->pidfd.get(), F_DUPFD_CLOEXEC, 0);
+  return Process(started->identity, pidfd);
+}
+
+Process::Process(Process&& other) noexcept
+    : identity_(std::exchange(other.identity_, {})),
+      pidfd_(std::exchange(other.pidfd_, -1)),
+      exit_(std::exchange(other.exit_, std::nullopt)) {}
+
+Process& Process::operator=(Process&& other) noexcept {
+  std::swap(identity_, other.identity_);
+  std::swap(pidfd_, other.pidfd_);
+  std::swap(exit_, other.exit_);
+  return *this;
+}
+
+Process::~Process() {
+  if (identity_.pid == 0) return;
+  Signal(SIGKILL);
+  while (::waitpid(identity_.pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  if (pidfd_ >= 0) ::close(pidfd_);
+}
+
+// The end is only looked at: as long as the leader is not reaped nobody else gets its pid, so that
+// signals to its group cannot reach a stranger.
+void Process::Look(int wait_options) {
+  if (exit_) return;
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(identity_.pid), &info,
+                  WEXITED | WNOWAIT | wait_options) < 0 &&
+         errno == EINTR) {
+  }
+  if (info.si_pid == 0) return;
+  exit_ =
+      info.si_code == CLD_EXITED ? Exit{.code = info.si_status} : Exit{.signal = info.si_status};
+}
+
+std::optional<Exit> Process::Poll() {
+  Look(WNOHANG);
+  return exit_;
+}
+
+std::optional<Exit> Process::WaitFor(nanoseconds time, const StopSignal& stop) {
+  const auto end = steady_clock::now() + time;
+  while (!Poll() && !stop.requested()) {
+    const auto left = end - steady_clock::now();
+    if (left <= nanoseconds::zero()) break;
+    std::array<pollfd, 2> fds{{{pidfd_, POLLIN, 0}, {stop.fd(), POLLIN, 0}}};
+    // Without a pidfd (an old kernel) its end is looked for ten times a second.
+    const auto wait =
+        pidfd_ >= 0 ? left : std::min<nanoseconds>(left, std::chrono::milliseconds(100));
+    ::poll(fds.data(), fds.size(), PollMillis(wait));
+  }
+  return Poll();
+}
+
+void Process::Signal(int signal) const {
+  if (identity_.pid > 0) ::kill(-identity_.pid, signal);
+}
+
+Process::Stopped Process::Stop(nanoseconds grace) {
+  const StopSignal never;
+  Signal(SIGTERM);
+  const bool left = WaitFor(grace, never).has_value();
+  Signal(SIGKILL);  // also what children the leader left behind
+  Look(0);
+  return {*exit_, !left};
+}
+
+namespace {
+
+constexpr std::size_t kOutputLimit = 1 << 20;
+
+// Drain takes what is there now; false at the end of the stream.
+bool Drain(int fd, std::string& text) {
+  std::array<char, 4096> buffer{};
+  const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+  if (got < 0) return errno == EINTR || errno == EAGAIN;
+  const auto room = kOutputLimit - std::min(kOutputLimit, text.size());
+  text.append(buffer.data(), std::min(room, static_cast<std::size_t>(got)));
+  return got > 0;
+}
+
+}  // namespace
+
+Result<CommandResult> RunCommand(const ProcessOptions& options, nanoseconds limit) {
+  auto in = OpenFile("/dev/null", O_RDONLY);
+  if (!in) return Fail(std::move(in.error()));
+  auto out = MakePipe(), err = MakePipe();
+  if (!out || !err) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "pipe");
+  auto started = Spawn(options, {in->get(), out->write.get(), err->write.get()});
+  if (!started) return Fail(std::move(started.error()));
+  out->write.Close();
+  err->write.Close();
+
+  const pid_t pid = started->identity.pid;
+  const auto end = steady_clock::now() + limit;
+  CommandResult result;
+  bool out_open = true, err_open = true, late = false;
+  while (out_open || err_open) {
+    const auto left = end - steady_clock::now();
+    late = left <= nanoseconds::zero();
+    if (late) break;
+    std::array<pollfd, 2> fds{{{out_open ? out->read.get() : -1, POLLIN, 0},
+                               {err_open ? err->read.get() : -1, POLLIN, 0}}};
+    if (::poll(fds.data(), fds.size(), PollMillis(left)) <= 0) continue;
+    if (fds[0].revents != 0) out_open = Drain(out->read.get(), result.out);
+    if (fds[1].revents != 0) err_open = Drain(err->read.get(), result.err);
+  }
+  // Both ends closed: it has left, or is about to.
+  pollfd gone{started->pidfd.get(), POLLIN, 0};
+  if (!late && ::poll(&gone, 1, PollMillis(end - steady_clock::now())) == 0) late = true;
+  if (late) ::kill(-pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (late) {
+    return Fail(ErrorCode::kTimeout,
+                fmt::format("did not end within {} s",
+                            std::chrono::duration_cast<std::chrono::seconds>(limit).count()),
+                options.argv[0]);
+  }
+  result.exit =
+      WIFSIGNALED(status) ? Exit{.signal = WTERMSIG(status)} : Exit{.code = WEXITSTATUS(status)};
+  return result;
+}
+
+}  // namespace culprit::sys

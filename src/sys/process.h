@@ -1,0 +1,107 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "sys/stop_signal.h"
+
+namespace culprit::sys {
+
+// ProcessIdentity tells a process from a later one with the same pid, on the same boot.
+struct ProcessIdentity {
+  pid_t pid = 0;
+  std::uint64_t started = 0;  // clock ticks since boot: field 22 of /proc/PID/stat
+  auto operator<=>(const ProcessIdentity&) const = default;
+};
+
+// Identify is absent when there is no such process, or only what is left of one (a zombie).
+std::optional<ProcessIdentity> Identify(pid_t pid);
+bool IsAlive(const ProcessIdentity& process);
+
+// BootId names this boot of the machine: /proc/sys/kernel/random/boot_id.
+std::string BootId();
+
+// Exit says how a process ended: by its own exit code, or killed by a signal.
+struct Exit {
+  int code = 0;    // meaningless when signal is set
+  int signal = 0;  // 0: it left by itself
+  [[nodiscard]] bool ok() const { return code == 0 && signal == 0; }
+  // Text is "exit 3" or "killed by signal 9".
+  [[nodiscard]] std::string Text() const;
+  bool operator==(const Exit&) const = default;
+};
+
+using Environment = std::vector<std::string>;  // KEY=VALUE
+
+// OwnEnvironment is this process's. WithVariable sets or replaces one variable.
+Environment OwnEnvironment();
+Environment WithVariable(Environment environment, const std::string& key, const std::string& value);
+
+// ProcessOptions says what to start. No shell is ever involved.
+struct ProcessOptions {
+  std::vector<std::string> argv;  // argv[0] without a slash is looked up in PATH
+  Environment environment = OwnEnvironment();
+  std::string working_directory;  // "" is this process's
+  std::string output_file;        // gets stdout and stderr, appended; "" drops them
+  std::vector<int> kept_fds;      // stay open under their numbers; all others close
+  // The kernel kills the process when the thread that started it ends, however it ends.
+  bool dies_with_parent = true;
+  // A session of its own: a terminal's Ctrl-C and hang-up do not reach it.
+  bool own_session = false;
+};
+
+// Process is a child that leads a process group of its own; signals go to the whole group.
+//
+// Owner: whoever started it. The destructor kills and reaps what is left of the group.
+class Process {
+ public:
+  // Start returns once the program runs. Fails with kNotFound when it is not there, kEnvironment
+  // when it cannot be executed; the message names argv[0].
+  static base::Result<Process> Start(const ProcessOptions& options);
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+  ~Process();
+
+  [[nodiscard]] const ProcessIdentity& identity() const { return identity_; }
+  // Poll is absent while the process runs.
+  std::optional<Exit> Poll();
+  // WaitFor waits for the end, at most time. Absent when it still runs or stop was requested.
+  std::optional<Exit> WaitFor(std::chrono::nanoseconds time, const StopSignal& stop);
+  void Signal(int signal) const;
+  // Stop ends the group: SIGTERM, grace, SIGKILL. Not cut short by anything. Returns how the
+  // leader ended and whether it had to be killed.
+  struct Stopped {
+    Exit exit;
+    bool killed;
+  };
+  Stopped Stop(std::chrono::nanoseconds grace);
+
+ private:
+  Process(ProcessIdentity identity, int pidfd) : identity_(identity), pidfd_(pidfd) {}
+  void Look(int wait_options);
+
+  ProcessIdentity identity_;
+  int pidfd_ = -1;
+  std::optional<Exit> exit_;
+};
+
+// CommandResult is what a short command said. out and err hold at most 1 MiB each.
+struct CommandResult {
+  Exit exit;
+  std::string out, err;
+  [[nodiscard]] bool ok() const { return exit.ok(); }
+};
+
+// RunCommand runs a short command to its end, without input. Fails like Process::Start, and with
+// kTimeout when it takes longer than limit (it is killed then).
+base::Result<CommandResult> RunCommand(const ProcessOptions& options,
+                                       std::chrono::nanoseconds limit);
+
+}  // namespace culprit::sys
