@@ -21,5 +21,7 @@ Subcommand AddClassify(CLI::App& program);
 Subcommand AddSummarize(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
 Subcommand AddPower(CLI::App& program);
+Subcommand AddRestore(CLI::App& program);
+Subcommand AddGuardian(CLI::App& program);
 
 }  // namespace culprit::cli

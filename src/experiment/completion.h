@@ -42,8 +42,10 @@ struct ServerTimings {
 
 // Completion is one request as its client saw it.
 //
-// arrivals has one entry per streamed token, in order, in `clock`; empty when the client did not
-// stream. sent and ended are the request's own times.
+// arrivals has one entry per streamed chunk with text, in order, in `clock`; empty when the client
+// did not stream. A chunk is a token, but for one whose text only a later token completes (half a
+// character) and for drafts accepted together. sent and ended are the request's own times.
+// text is all that was generated, reasoning first; token_ids are there where the server tells them.
 struct Completion {
   base::NamedClock clock = base::NamedClock::kUnknown;
   std::optional<base::HostTime> sent;
@@ -52,9 +54,9 @@ struct Completion {
   base::Tokens prompt{};  // evaluated and cached together
   base::Tokens generated{};
   std::optional<ServerTimings> timings;
-  std::optional<std::string> finish_reason;  // "length", "stop"; absent when the server did not say
-  std::optional<std::string> text;           // content and reasoning as streamed
-  std::vector<std::int64_t> token_ids;       // of the sampled tokens, where the server sends them
+  std::optional<std::string> finish_reason;  // "length", "stop", … as the chat API calls them
+  std::optional<std::string> text;
+  std::vector<std::int64_t> token_ids;
 
   // acceptance is the share of drafted tokens that were accepted; absent without speculation.
   [[nodiscard]] std::optional<base::Fraction> acceptance() const;

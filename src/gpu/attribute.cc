@@ -53,6 +53,7 @@ std::vector<std::string> NumberedEntries(const std::string& folder, std::string_
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> paths;
+  paths.reserve(found.size());
   for (auto& [number, path] : found) paths.push_back(std::move(path));
   return paths;
 }

@@ -115,7 +115,9 @@ std::optional<base::Nanos> GroupCpu::Used() {
       it = members_.erase(it);
       continue;
     }
-    used_ticks_ += std::max<std::int64_t>(0, stat->cpu_ticks - it->second.cpu_ticks);
+    constexpr std::int64_t kMost = std::int64_t{1} << 39;  // 174 years, and still fits into Nanos
+    const auto grown = std::max<std::int64_t>(0, stat->cpu_ticks - it->second.cpu_ticks);
+    used_ticks_ = std::min(kMost, used_ticks_ + grown);
     it->second.cpu_ticks = stat->cpu_ticks;
     ++it;
   }

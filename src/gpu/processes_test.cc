@@ -1,5 +1,6 @@
 #include "gpu/processes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ TEST(ProcessStatLine, IsReadWhateverTheCommandIs) {
   const std::string numbers =
       " S 1 4700 4711 0 -1 4194304 102 0 0 0 250 50 0 0 20 0 17 0 1186664 3133440 413";
   for (const std::string command : {"llama-server", "a b", "x) R 1 (y", "", ")(", "a\nb"}) {
-    EXPECT_EQ(ParseProcessStat("4711 (" + command + ")" + numbers),
+    EXPECT_EQ(ParseProcessStat(fmt::format("4711 ({}){}", command, numbers)),
               (ProcessStat{4711, command, 1, 4700, 300, 1186664}))
         << command;
   }
@@ -95,6 +96,17 @@ TEST_F(GroupCpuTest, FindsAMemberBornLaterWithinFiveCalls) {
   machine_.Run(11, "worker", 10, 10, 30, 5);
   for (int call = 0; call < 4; ++call) cpu.Used();
   EXPECT_EQ(cpu.Used(), 30 * tick_);
+}
+
+TEST_F(GroupCpuTest, StopsAtTheLongestTimeInsteadOfOverflowing) {
+  const std::string line = " (x) S 1 10 1 0 -1 1 1 0 0 0 2305843009213693951 0 0 0 20 0 1 0 1 1 1";
+  machine_.Run(10, "server", 1, 10, 0);
+  machine_.Run(11, "server", 1, 10, 0);
+  GroupCpu cpu(machine_.places().proc, 10);
+  ASSERT_EQ(cpu.Used(), base::Nanos(0));
+  machine_.Write("proc/10/stat", "10" + line);
+  machine_.Write("proc/11/stat", "11" + line);
+  EXPECT_GT(cpu.Used(), base::Nanos(0));
 }
 
 TEST_F(GroupCpuTest, IsAbsentWhenNobodyLives) {

@@ -24,7 +24,8 @@ std::string_view Name(Vendor vendor);
 // most throttle reasons) covers the time since the reading before and is absent in the first.
 // memory_used is video memory, with an AMD device also what it maps of the host's (an APU keeps
 // its model there), with a CPU the memory of the machine that is not available.
-// throttle names what holds the clocks down: present and empty means nothing does.
+// throttle names what holds the clocks down: present and empty means nothing does. Which of them
+// void a sample is the caller's to say: a power limit is the normal state of a busy APU.
 struct Reading {
   base::HostTime time;
   std::optional<base::Fraction> busy;

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "base/json_fields.h"
+#include "experiment/timings_json.h"
 #include "sys/source.h"
 
 namespace culprit::store {
@@ -14,124 +15,15 @@ using base::ErrorCode;
 using base::Fail;
 using base::HostTime;
 using base::Json;
+using base::JsonFields;
 using base::NamedClock;
-using base::Nanos;
-using base::NanosF;
 using base::Result;
 using base::Tokens;
 using experiment::Completion;
-using experiment::DraftCounters;
 using experiment::ServerTimings;
 
-// 73 years in nanoseconds: stamps up to it can be subtracted and added without a thought.
-constexpr std::int64_t kLastStamp = std::int64_t{1} << 61;
-
-// Fields reads keys of one object and remembers the first that has a wrong type, so that a reader
-// can ask for all it wants and check once.
-class Fields {
- public:
-  explicit Fields(const Json& object) : object_(object) {}
-
-  [[nodiscard]] const Json* Find(const char* key) const {
-    const auto it = object_.find(key);
-    return it == object_.end() || it->is_null() ? nullptr : &*it;
-  }
-  std::optional<std::int64_t> Integer(const char* key) {
-    const Json* value = Find(key);
-    if (value == nullptr) return std::nullopt;
-    if (value->is_number_unsigned() && value->get<std::uint64_t>() > INT64_MAX) return Wrong(key);
-    if (!value->is_number_integer()) return Wrong(key);
-    return value->get<std::int64_t>();
-  }
-  std::optional<Tokens> Count(const char* key) {
-    const auto value = Integer(key);
-    if (!value) return std::nullopt;
-    if (*value < 0 || *value > 1'000'000'000) return Wrong(key), std::nullopt;
-    return Tokens(*value);
-  }
-  // Milliseconds as the server sends them: "prompt_ms": 1488.075
-  std::optional<NanosF> Milliseconds(const char* key) {
-    const Json* value = Find(key);
-    if (value == nullptr) return std::nullopt;
-    const double ms = value->is_number() ? value->get<double>() : -1;
-    if (!std::isfinite(ms) || ms < 0 || ms > 1e10) return Wrong(key), std::nullopt;
-    return NanosF(ms * 1e6);
-  }
-  std::optional<HostTime> Instant(const char* key) {
-    const auto value = Integer(key);
-    if (!value) return std::nullopt;
-    if (*value < 0 || *value > kLastStamp) return Wrong(key), std::nullopt;
-    return HostTime(Nanos(*value));
-  }
-  std::vector<HostTime> Instants(const char* key) {
-    std::vector<HostTime> instants;
-    const Json* list = Find(key);
-    if (list == nullptr) return instants;
-    if (!list->is_array()) return Wrong(key), instants;
-    for (const Json& item : *list) {
-      // As unsigned, what is negative lies beyond the last stamp as well.
-      if (!item.is_number_integer() || item.get<std::uint64_t>() > kLastStamp) {
-        return Wrong(key), instants;
-      }
-      instants.emplace_back(Nanos(item.get<std::int64_t>()));
-    }
-    return instants;
-  }
-  std::optional<std::string> Text(const char* key) {
-    const Json* value = Find(key);
-    if (value == nullptr) return std::nullopt;
-    if (!value->is_string()) return Wrong(key);
-    return value->get<std::string>();
-  }
-  // [1234, 17], or a list for each chunk: [[1234], [17, 5]].
-  std::vector<std::int64_t> Integers(const char* key) {
-    std::vector<std::int64_t> integers;
-    const Json* list = Find(key);
-    if (list == nullptr) return integers;
-    if (!list->is_array()) return Wrong(key), integers;
-    for (const Json& item : *list) {
-      const Json chunk = item.is_array() ? item : Json::array({item});
-      for (const Json& id : chunk) {
-        if (!id.is_number_integer()) return Wrong(key), integers;
-        integers.push_back(id.get<std::int64_t>());
-      }
-    }
-    return integers;
-  }
-  std::nullopt_t Wrong(std::string_view key) {
-    if (wrong_.empty()) wrong_ = key;
-    return std::nullopt;
-  }
-  [[nodiscard]] const std::string& wrong() const { return wrong_; }
-
- private:
-  const Json& object_;
-  std::string wrong_;
-};
-
-// {"cache_n":0,"prompt_n":20000,"prompt_ms":1488.075,"predicted_n":512,"predicted_ms":1871.374,
-//  "draft_n":566,"draft_n_accepted":322}; the draft counters are absent without speculation.
-std::optional<ServerTimings> ReadTimings(Fields& fields) {
-  const auto prompt = fields.Count("prompt_n");
-  const auto prompt_time = fields.Milliseconds("prompt_ms");
-  const auto predicted = fields.Count("predicted_n");
-  const auto predicted_time = fields.Milliseconds("predicted_ms");
-  if (!prompt || !prompt_time || !predicted || !predicted_time) return std::nullopt;
-  ServerTimings timings;
-  timings.prompt = *prompt;
-  timings.prompt_time = *prompt_time;
-  timings.cached = fields.Count("cache_n");
-  timings.predicted = *predicted;
-  timings.predicted_time = *predicted_time;
-  const auto drafted = fields.Count("draft_n");
-  const auto accepted = fields.Count("draft_n_accepted");
-  if (drafted && accepted && *accepted > *drafted) fields.Wrong("draft_n_accepted");
-  if (drafted && accepted) timings.draft = DraftCounters{*drafted, *accepted};
-  return timings;
-}
-
 // "clock": "CLOCK_BOOTTIME ns"
-NamedClock ReadClock(const Fields& fields, const std::vector<HostTime>& arrivals) {
+NamedClock ReadClock(const JsonFields& fields, const std::vector<HostTime>& arrivals) {
   const Json* clock = fields.Find("clock");
   const std::string name = clock != nullptr && clock->is_string() ? clock->get<std::string>() : "";
   for (const NamedClock known :
@@ -170,18 +62,18 @@ Result<Completion> ReadCompletion(std::string_view json) {
   if (!parsed->is_object()) return Fail(ErrorCode::kBadRequest, "is JSON, but no object");
 
   Completion completion;
-  Fields fields(*parsed);
+  JsonFields fields(*parsed);
   if (const Json* timings = fields.Find("timings"); timings != nullptr && timings->is_object()) {
-    Fields inner(*timings);
-    completion.timings = ReadTimings(inner);
+    JsonFields inner(*timings);
+    completion.timings = experiment::ReadTimings(inner);
     if (!inner.wrong().empty()) return Fail(WrongKey("timings." + inner.wrong()));
   }
   completion.sent = fields.Instant("t_send");
   completion.ended = fields.Instant("t_end");
   completion.arrivals = fields.Instants(fields.Find("t_chunk") != nullptr ? "t_chunk" : "t_token");
   completion.clock = ReadClock(fields, completion.arrivals);
-  completion.finish_reason = fields.Text("finish_reason");
-  completion.text = fields.Text("text");
+  completion.finish_reason = fields.String("finish_reason");
+  completion.text = fields.String("text");
   completion.token_ids = fields.Integers("tokens");
   const auto evaluated = fields.Count("tokens_evaluated");
   const auto predicted = fields.Count("tokens_predicted");

@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/json.h"
 #include "base/result.h"
 #include "experiment/completion.h"
 

@@ -74,11 +74,21 @@ struct Launch {
   bool dies_with_parent, own_session;
   pid_t parent;
   int report;
+  const Pipe* permission;  // where the child waits for before_exec; may be null
 };
 
 [[noreturn]] void Report(int fd, int error) {
   [[maybe_unused]] const auto written = ::write(fd, &error, sizeof(error));
   ::_exit(127);
+}
+
+// WaitForPermission says that the child is there and comes back with the parent's byte.
+void WaitForPermission(const Pipe& permission, int report) {
+  const int ready = 0;
+  [[maybe_unused]] const auto written = ::write(report, &ready, sizeof(ready));
+  ::close(permission.write.get());  // or its own end would keep the pipe open
+  char byte = 0;
+  if (::read(permission.read.get(), &byte, 1) != 1) ::_exit(127);
 }
 
 [[noreturn]] void RunChild(const Launch& launch) {
@@ -95,6 +105,7 @@ struct Launch {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (launch.permission != nullptr) WaitForPermission(*launch.permission, launch.report);
   if (::dup2(launch.in, STDIN_FILENO) < 0 || ::dup2(launch.out, STDOUT_FILENO) < 0 ||
       ::dup2(launch.err, STDERR_FILENO) < 0) {
     Report(launch.report, errno);
@@ -144,10 +155,34 @@ struct Started {
   Fd pidfd;
 };
 
+// ReadReport is absent when the child closed its end: its program runs, or it died.
+std::optional<int> ReadReport(int fd) {
+  int value = 0;
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, &value, sizeof(value));
+  } while (got < 0 && errno == EINTR);
+  if (got != static_cast<ssize_t>(sizeof(value))) return std::nullopt;
+  return value;
+}
+
+// Permit asks before_exec and lets the child run its program; otherwise the child leaves.
+base::Status Permit(const ProcessOptions& options, pid_t pid, Pipe& permission) {
+  const auto identity = Identify(pid);
+  if (!identity) return Fail(ErrorCode::kEnvironment, "died before it ran", options.argv[0]);
+  auto permitted = options.before_exec(*identity);
+  if (permitted) [[maybe_unused]]
+    const auto written = ::write(permission.write.get(), "", 1);
+  permission.write.Close();
+  return permitted;
+}
+
 Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
   CULPRIT_CHECK(!options.argv.empty());
   auto report = MakePipe();
-  if (!report) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "pipe");
+  auto permission = options.before_exec ? MakePipe() : std::nullopt;
+  if (!report || (options.before_exec && !permission))
+    return Fail(ErrorCode::kEnvironment, std::strerror(errno), "pipe");
   const Launch launch{.argv = Pointers(options.argv),
                       .envp = Pointers(options.environment),
                       .program = LookUp(options.argv[0], options.environment),
@@ -159,22 +194,26 @@ Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
                       .dies_with_parent = options.dies_with_parent,
                       .own_session = options.own_session,
                       .parent = ::getpid(),
-                      .report = report->write.get()};
+                      .report = report->write.get(),
+                      .permission = permission ? &*permission : nullptr};
   const pid_t pid = ::fork();
   if (pid < 0) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "fork");
   if (pid == 0) RunChild(launch);
   // Both sides set the group, so that it exists whichever runs first.
   if (!options.own_session) ::setpgid(pid, pid);
   report->write.Close();
-  int error = 0;
-  ssize_t got = 0;
-  do {
-    got = ::read(report->read.get(), &error, sizeof(error));
-  } while (got < 0 && errno == EINTR);
-  if (got == static_cast<ssize_t>(sizeof(error))) {
+  auto error = ReadReport(report->read.get());
+  if (permission && error == 0) {
+    if (auto permitted = Permit(options, pid, *permission); !permitted) {
+      ::waitpid(pid, nullptr, 0);
+      return Fail(std::move(permitted.error()));
+    }
+    error = ReadReport(report->read.get());
+  }
+  if (error) {
     ::waitpid(pid, nullptr, 0);
-    const auto code = error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kEnvironment;
-    return Fail(code, fmt::format("cannot be started: {}", std::strerror(error)), options.argv[0]);
+    const auto code = *error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kEnvironment;
+    return Fail(code, fmt::format("cannot be started: {}", std::strerror(*error)), options.argv[0]);
   }
   // The child is ours and not yet reaped, so its pid cannot be anybody else's.
   Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));

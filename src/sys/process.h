@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,9 @@ struct ProcessOptions {
   bool dies_with_parent = true;
   // A session of its own: a terminal's Ctrl-C and hang-up do not reach it.
   bool own_session = false;
+  // Called once the child exists and before its program runs, so that what must know of it (a
+  // journal) knows of it first. The program never runs when this fails or this process dies.
+  std::function<base::Status(const ProcessIdentity&)> before_exec = {};
 };
 
 // Process is a child that leads a process group of its own; signals go to the whole group.

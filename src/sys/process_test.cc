@@ -62,6 +62,35 @@ TEST(RunCommand, LeavesNoFileOpenInTheChild) {
   EXPECT_EQ(result->out, "4\n");  // 0, 1, 2 and the folder that ls reads
 }
 
+TEST(RunCommand, IsAnnouncedBeforeItRuns) {
+  const SampleFolder folder;
+  ProcessOptions options = Shell("cat '" + folder.path() + "/pid'; echo $$");
+  options.before_exec = [&](const ProcessIdentity& child) -> base::Status {
+    EXPECT_TRUE(IsAlive(child));
+    std::ofstream(folder.path() + "/pid") << child.pid << "\n";
+    return {};
+  };
+  const auto result = RunCommand(options, 60s);
+  ASSERT_TRUE(result) << result.error().Text();
+  const auto line_end = result->out.find('\n') + 1;
+  EXPECT_EQ(result->out.substr(0, line_end), result->out.substr(line_end));
+}
+
+TEST(RunCommand, NeverRunsWhatCouldNotBeAnnounced) {
+  const SampleFolder folder;
+  ProcessOptions options = Shell(": > '" + folder.path() + "/ran'");
+  std::optional<ProcessIdentity> child;
+  options.before_exec = [&](const ProcessIdentity& identity) -> base::Status {
+    child = identity;
+    return base::Fail(ErrorCode::kEnvironment, "no room");
+  };
+  const auto result = RunCommand(options, 60s);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().Text(), "no room");
+  EXPECT_FALSE(IsAlive(*child));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/ran"));
+}
+
 TEST(Process, AppendsOutputAndErrorsToOneFile) {
   const SampleFolder folder;
   ProcessOptions options = Shell("echo out; echo err >&2");

@@ -48,14 +48,19 @@ std::optional<std::int64_t> MemoryLine(std::string_view text, std::string_view k
   return ParseNumber(rest.substr(0, rest.find(' ')));
 }
 
+// Keep adds a file that holds a number to those that each reading looks at.
+void Keep(std::vector<std::string>& paths, std::string path) {
+  if (ReadNumber(path)) paths.push_back(std::move(path));
+}
+
 class CpuDevice final : public Device {
  public:
   CpuDevice(DeviceInfo info, Places places)
       : Device(std::move(info)), places_(std::move(places)), temperature_(FindTemperature()) {
     for (const std::string& cpu : NumberedEntries(places_.sys + "/devices/system/cpu", "cpu")) {
-      clocks_.push_back(cpu + "/cpufreq/scaling_cur_freq");
-      throttles_.push_back(cpu + kCoreThrottle);
-      throttles_.push_back(cpu + kPackageThrottle);
+      Keep(clocks_, cpu + "/cpufreq/scaling_cur_freq");
+      Keep(throttles_, cpu + kCoreThrottle);
+      Keep(throttles_, cpu + kPackageThrottle);
     }
     for (const std::string& zone :
          NumberedEntries(places_.sys + "/class/powercap", "intel-rapl:")) {

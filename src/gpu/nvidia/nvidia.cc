@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "gpu/nvidia/nvml.h"
 #include "gpu/processes.h"
+#include "sys/text_file.h"
 
 namespace culprit::gpu {
 namespace {
@@ -51,7 +54,8 @@ bool AskProcesses(ProcessFunction function, DeviceHandle device, std::vector<uns
   if (function == nullptr) return false;
   constexpr std::size_t kMost = 1 << 16;
   for (std::size_t room = 64; room <= kMost; room *= 4) {
-    // Twice the room: a few r535 drivers wrote a larger struct.
+    // Twice the room: early r535 drivers wrote a larger struct. Its pids are then garbled, and no
+    // process lives that has them.
     std::vector<nvml::ProcessInfo> found(room * 2);
     auto count = static_cast<unsigned int>(room);
     const nvml::Return code = function(device, &count, found.data());
@@ -129,8 +133,11 @@ std::optional<std::vector<pid_t>> NvidiaDevice::Processes() {
 base::Result<std::vector<std::unique_ptr<Device>>> FindNvidiaDevices(const Places& places) {
   std::vector<std::unique_ptr<Device>> devices;
   auto loaded = Nvml::Load(places.nvml);
-  if (!loaded && loaded.error().code == base::ErrorCode::kNotFound) return devices;
-  if (!loaded) return base::Fail(std::move(loaded.error()));
+  if (!loaded) {
+    const bool driver = sys::ReadText(places.proc + "/driver/nvidia/version").has_value();
+    if (!driver && loaded.error().code == base::ErrorCode::kNotFound) return devices;
+    return base::Fail(std::move(loaded.error()));
+  }
   const std::shared_ptr<const Nvml>& nvml = *loaded;
   for (const DeviceHandle handle : nvml->Devices()) {
     DeviceInfo info{Vendor::kNvidia, AskText(nvml->functions().name, handle).value_or("NVIDIA GPU"),

@@ -10,7 +10,7 @@
 namespace culprit::gpu {
 
 // FindNvidiaDevices lists the GPUs that NVML knows. None and no error without NVIDIA's driver;
-// fails with kUnreadable when the driver is there and does not work.
+// fails when the driver is there and NVML is missing (kNotFound) or does not work (kUnreadable).
 //
 // What NVML does not support on a device, or refuses, is absent from its readings. Processes are
 // those that compute or draw; those of another pid namespace are not seen.

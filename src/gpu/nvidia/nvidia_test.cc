@@ -71,6 +71,11 @@ TEST(Nvidia, NoDriverIsNoErrorAndABrokenOneIs) {
   ASSERT_TRUE(missing);
   EXPECT_EQ(missing->size(), 0U);
 
+  machine.Write("proc/driver/nvidia/version", "NVRM version: 580.159.04\n");
+  const auto without_nvml = FindNvidiaDevices(machine.places());
+  ASSERT_FALSE(without_nvml);
+  EXPECT_EQ(without_nvml.error().code, base::ErrorCode::kNotFound);
+
   machine.SetNvml(FAKE_NVML_BROKEN);
   const auto broken = FindNvidiaDevices(machine.places());
   ASSERT_FALSE(broken);

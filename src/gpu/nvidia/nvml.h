@@ -13,7 +13,8 @@
 namespace culprit::gpu {
 
 // The part of NVML's C interface that we call, declared here so that nothing of NVIDIA's is needed
-// to build. Source: NVML API Reference, r535 to r580.
+// to build. Source: NVML API Reference, r535 to r580; names, codes and layouts as seen on an H200
+// with driver 580.159.04.
 namespace nvml {
 using Return = int;
 inline constexpr Return kSuccess = 0;
@@ -63,8 +64,9 @@ struct Functions {
 // Nvml is NVIDIA's management library, loaded at run time and initialized; devices share it.
 class Nvml {
  public:
-  // Load fails with kNotFound when the library is not there (no NVIDIA driver), with kUnreadable
-  // when it is and does not work: a symbol without which nothing works is missing, or it says no.
+  // Load fails with kNotFound when the library cannot be loaded (as a rule: no NVIDIA driver), with
+  // kUnreadable when it can and does not work: a function that it must have is missing, or it
+  // refuses to start.
   static base::Result<std::shared_ptr<const Nvml>> Load(const std::string& library);
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string>
+
+namespace culprit::host {
+
+// AnswersOk asks a service of this machine, http://127.0.0.1:PORT/PATH, and says whether it
+// answered 200 within two seconds. Any other address: no.
+bool AnswersOk(const std::string& url);
+
+}  // namespace culprit::host

@@ -1,0 +1,246 @@
+#include "lab/trial.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <ctime>
+
+#include "gpu/processes.h"
+#include "gpu/sampler.h"
+#include "lab/readings.h"
+#include "lab/server_facts.h"
+#include "server/client.h"
+#include "server/identity.h"
+#include "server/server.h"
+#include "sys/ports.h"
+#include "sys/text_file.h"
+
+namespace culprit::lab {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+using base::Status;
+using experiment::Spec;
+using experiment::TrialRecord;
+
+// Programs that draw the screen have the device open all the time and hardly use it.
+constexpr std::array<std::string_view, 9> kDisplay = {
+    "Xorg", "Xwayland", "gnome-shell", "kwin_wayland",   "kwin_x11",
+    "sway", "weston",   "plasmashell", "gnome-remote-de"};
+
+std::string UtcNow() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+// OneTrial keeps together what the steps of a trial share.
+class OneTrial {
+ public:
+  OneTrial(const Spec& spec, const std::string& prompt, const PlannedTrial& planned, Bench& bench)
+      : spec_(spec), prompt_(prompt), planned_(planned), bench_(bench) {
+    record_.id = planned.id;
+    record_.pair = planned.pair;
+    record_.position = planned.position;
+    record_.baseline = planned.baseline;
+    record_.variant = planned.variant->label;
+  }
+
+  Result<TrialRecord> Run() {
+    if (auto gate = WaitForIdleMachine(); !gate) return Fail(std::move(gate.error()));
+    record_.started = UtcNow();
+    auto port = sys::FreePort(static_cast<std::uint16_t>(spec_.port));
+    if (!port) return Fail(std::move(port.error()));
+    server::LaunchOptions launch = LaunchOf(spec_, *planned_.variant, *port, planned_.slots);
+    launch.log_file = planned_.folder + "/server.log";
+    launch.before_exec = bench_.before_exec;
+    auto server = server::Server::Start(launch);
+    if (!server) return StartFailed(std::move(server.error()));
+    Status done = Measure(*server);
+    const auto stopped = server->Stop(spec_.limits.stop);
+    if (bench_.ended) bench_.ended(server->identity());
+    if (stopped.killed) record_.facts["stopped"] = "killed";
+    ReadLog(server->ReadLog());
+    record_.readings["after"] = ReadingsOf(bench_.device.Read(bench_.pace.now()));
+    if (!done) {
+      if (done.error().code != ErrorCode::kServer && done.error().code != ErrorCode::kTimeout) {
+        return Fail(std::move(done.error()));
+      }
+      record_.completion.reset();
+      Object("server_failed", done.error().Text());
+    }
+    return std::move(record_);
+  }
+
+ private:
+  void Object(std::string id, std::string text) {
+    record_.objections.push_back({std::move(id), std::move(text)});
+  }
+
+  Status WaitForIdleMachine() {
+    gpu::IdleRule rule = gpu::RuleFor(bench_.device.info().vendor);
+    if (spec_.limits.idle_readings == 0) return {};
+    rule.readings = spec_.limits.idle_readings;
+    rule.tries = spec_.limits.idle_tries;
+    const auto result = gpu::WaitUntilIdle(bench_.device, rule, bench_.first_gate, bench_.pace);
+    if (result.interrupted) return Fail(sys::Interrupted());
+    if (!bench_.first_gate) bench_.first_gate = result.temperature;
+    record_.gate = experiment::Gate{.idle = result.idle || result.busy_unknown,
+                                    .cooled = !result.still_warm,
+                                    .waited = result.waited,
+                                    .why_not = gpu::Explain(result)};
+    return {};
+  }
+
+  // A binary that cannot be started is the variant's fault, anything else the machine's.
+  Result<TrialRecord> StartFailed(base::Error error) {
+    if (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kEnvironment) {
+      return Fail(std::move(error));
+    }
+    Object("server_failed", error.Text());
+    return std::move(record_);
+  }
+
+  Status Measure(server::Server& server) {
+    const base::HostTime start = bench_.pace.now();
+    if (auto healthy = server.WaitUntilHealthy(spec_.limits.load, bench_.stop); !healthy) {
+      return healthy;
+    }
+    record_.load_time = bench_.pace.now() - start;
+    const server::Client client(server.url(),
+                                {.idle = spec_.limits.request, .total = spec_.limits.request});
+    if (auto known = Identify(server, client); !known) return Fail(server.Explain(known.error()));
+    if (auto warm = WarmUp(client); !warm) return Fail(server.Explain(warm.error()));
+    LookForOthers(server);
+    record_.readings["before"] = ReadingsOf(bench_.device.Read(bench_.pace.now()));
+    if (auto asked = Ask(server, client); !asked) return Fail(server.Explain(asked.error()));
+    LookForOthers(server);
+    return {};
+  }
+
+  Status Identify(const server::Server& server, const server::Client& client) {
+    auto props = client.GetProps(bench_.stop);
+    if (!props) return Fail(std::move(props.error()));
+    props_ = *std::move(props);
+    auto identity = server::IdentifyProcess(server.identity().pid, bench_.hashes, bench_.stop);
+    if (!identity) {
+      if (identity.error().code == ErrorCode::kInterrupted) return Fail(identity.error());
+      Object("identity_unknown", identity.error().Text());
+      return {};
+    }
+    for (const auto& object : identity->objects) record_.objects[object.path] = object.sha256;
+    return {};
+  }
+
+  [[nodiscard]] server::CompletionRequest Request(base::Tokens most) const {
+    server::CompletionRequest request;
+    request.endpoint = spec_.workload.endpoint;
+    request.prompt = prompt_;
+    request.most = most;
+    request.seed = spec_.workload.seed;
+    request.cache_prompt = spec_.workload.cache_prompt;
+    return request;
+  }
+
+  // With a kept prompt the first trial of a variant saves its KV cache and the others load it.
+  Status WarmUp(const server::Client& client) {
+    const std::string slot = planned_.variant->label + ".slot";
+    if (spec_.workload.cache_prompt && client.RestoreSlot(0, slot, bench_.stop)) {
+      record_.facts["prompt_from"] = "saved slot";
+    }
+    auto warm = client.Complete(Request(kWarmUpTokens), bench_.stop);
+    if (!warm) return Fail(std::move(warm.error()));
+    const bool save = spec_.workload.cache_prompt && !record_.facts.contains("prompt_from");
+    // A server without slots evaluates the prompt anew in each trial, which only takes longer.
+    if (save) static_cast<void>(client.SaveSlot(0, slot, bench_.stop));
+    return {};
+  }
+
+  Status Ask(const server::Server& server, const server::Client& client) {
+    gpu::Sampler sampler(bench_.device, bench_.pace.now, {.server_group = server.identity().pid});
+    auto answer = client.Complete(Request(spec_.workload.output), bench_.stop);
+    const auto samples = sampler.Stop();
+    if (!answer) return Fail(std::move(answer.error()));
+    const auto& completion = answer->completion;
+    if (completion.sent && completion.ended && !completion.arrivals.empty()) {
+      const base::HostTime first = completion.arrivals.front(), last = completion.arrivals.back();
+      record_.readings["prefill"] = ReadingsOf(gpu::Summarize(samples, *completion.sent, first));
+      record_.readings["decode"] = ReadingsOf(gpu::Summarize(samples, first, last));
+      const auto whole = gpu::Summarize(samples, *completion.sent, last);
+      if (whole.energy) record_.energy_j = whole.energy->value();
+    }
+    record_.completion = std::move(answer->completion);
+    return {};
+  }
+
+  void LookForOthers(const server::Server& server) {
+    const auto pids = bench_.device.Processes();
+    if (!pids) return;
+    for (const auto& process : gpu::ForeignProcesses("/proc", *pids, server.identity().pid)) {
+      if (std::find(kDisplay.begin(), kDisplay.end(), process.command) != kDisplay.end()) continue;
+      const std::string text = fmt::format("{} {}", process.pid, process.command);
+      auto& all = record_.foreign_processes;
+      if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
+    }
+  }
+
+  void ReadLog(const std::string& log) {
+    record_.facts.merge(FactsOf(props_, server::ParseLog(log)));
+    if (!record_.completion) return;
+    for (const std::string& pattern : planned_.variant->expect_log) {
+      if (Matches(log, pattern)) continue;
+      Object("log_lacks",
+             fmt::format("no line of the server's log matches \"{}\": what the variant "
+                         "is about did not engage",
+                         pattern));
+    }
+  }
+
+  const Spec& spec_;
+  const std::string& prompt_;
+  const PlannedTrial& planned_;
+  Bench& bench_;
+  TrialRecord record_;
+  server::Props props_;
+};
+
+}  // namespace
+
+server::LaunchOptions LaunchOf(const Spec& spec, const experiment::Variant& variant,
+                               std::uint16_t port, const std::string& slots) {
+  server::LaunchOptions launch;
+  launch.binary = variant.binary;
+  launch.model = variant.model;
+  launch.arguments = variant.ServerArguments();
+  const auto says = [&](std::initializer_list<std::string_view> flags) {
+    return std::any_of(flags.begin(), flags.end(), [&](std::string_view flag) {
+      return std::find(launch.arguments.begin(), launch.arguments.end(), flag) !=
+             launch.arguments.end();
+    });
+  };
+  // Newer builds name devices, layers and cache sizes at this level only; they print nothing per
+  // token there.
+  if (!says({"-lv", "--verbosity", "--log-verbosity", "-v", "--verbose"})) {
+    launch.arguments.insert(launch.arguments.end(), {"-lv", "4"});
+  }
+  if (spec.workload.cache_prompt && !says({"--slot-save-path"})) {
+    launch.arguments.insert(launch.arguments.end(), {"--slot-save-path", slots});
+  }
+  for (const auto& change : variant.environment) {
+    if (change.value)
+      launch.set.emplace_back(change.key, *change.value);
+    else
+      launch.removed.push_back(change.key);
+  }
+  launch.working_directory = variant.working_directory.value_or("");
+  launch.port = port;
+  return launch;
+}
+
+Result<TrialRecord> RunTrial(const Spec& spec, const std::string& prompt,
+                             const PlannedTrial& planned, Bench& bench) {
+  return OneTrial(spec, prompt, planned, bench).Run();
+}
+
+}  // namespace culprit::lab

@@ -1,0 +1,180 @@
+#include "server/client.h"
+
+#include <gmock/gmock.h>
+
+#include "server/answer_stream.h"
+#include "server/fake_server.h"
+#include "sys/test_server.h"
+
+namespace culprit::server {
+namespace {
+
+using base::ErrorCode;
+using base::Tokens;
+using sys::TestServer;
+
+class ClientTest : public FakeServerTest {};
+
+TEST_F(ClientTest, StreamsAChat) {
+  const auto server = StartHealthy(Fake({{"FAKE_DRAFT", "0.7"}}));
+  const Client client(server.url());
+  const CompletionRequest request{.prompt = "Tell me of tokens.", .most = Tokens(40)};
+  const auto answer = client.Complete(request, never_);
+  ASSERT_TRUE(answer) << answer.error().Text();
+  const auto& completion = answer->completion;
+  EXPECT_EQ(completion.generated, Tokens(40));
+  EXPECT_EQ(completion.arrivals.size(), 40u);
+  EXPECT_TRUE(std::is_sorted(completion.arrivals.begin(), completion.arrivals.end()));
+  EXPECT_EQ(completion.clock, base::NamedClock::kBoottime);
+  EXPECT_LE(*completion.sent, completion.arrivals.front());
+  EXPECT_GE(*completion.ended, completion.arrivals.back());
+  EXPECT_EQ(completion.finish_reason, "length");
+  EXPECT_EQ(completion.text, answer->content);
+  EXPECT_EQ(completion.timings->predicted, Tokens(40));
+  EXPECT_EQ(completion.timings->cached, Tokens(0));
+  EXPECT_EQ(base::Count(completion.timings->prompt), base::Count(completion.prompt));
+  EXPECT_TRUE(completion.timings->draft);
+  EXPECT_EQ(client.Complete(request, never_)->content, answer->content);
+}
+
+TEST_F(ClientTest, ContinuesTextAndTokens) {
+  const auto server = StartHealthy(Fake());
+  const Client client(server.url());
+  const auto ids = client.Tokenize("one two", true, never_);
+  ASSERT_TRUE(ids) << ids.error().Text();
+  EXPECT_EQ(ids->size(), 3u);
+  EXPECT_EQ(client.Detokenize(*ids, never_), "one two");
+  CompletionRequest request{.endpoint = Endpoint::kCompletion, .prompt = "one two"};
+  request.most = Tokens(5);
+  const auto text = client.Complete(request, never_);
+  ASSERT_TRUE(text) << text.error().Text();
+  request.prompt = *ids;
+  const auto tokens = client.Complete(request, never_);
+  ASSERT_TRUE(tokens) << tokens.error().Text();
+  EXPECT_EQ(tokens->content, text->content);
+  EXPECT_EQ(tokens->completion.prompt, Tokens(3));
+  EXPECT_EQ(tokens->completion.token_ids.size(), 5u);
+  EXPECT_EQ(tokens->completion.finish_reason, "length");
+}
+
+TEST_F(ClientTest, ReadsWhatTheServerSaysOfItself) {
+  const auto server = StartHealthy(Fake({}, {"-c", "8192"}));
+  const auto props = Client(server.url()).GetProps(never_);
+  ASSERT_TRUE(props) << props.error().Text();
+  EXPECT_EQ(props->build, "b11669-fake");
+  EXPECT_EQ(props->context, Tokens(8192));
+  EXPECT_EQ(props->slots, 1);
+  EXPECT_EQ(props->chat_template, "<|user|>\n{{ content }}\n<|assistant|>\n");
+}
+
+TEST_F(ClientTest, KeepsASlotOnDisk) {
+  const auto server = StartHealthy(Fake({}, {"--slot-save-path", folder_.path()}));
+  const Client client(server.url());
+  CompletionRequest request{.prompt = "a long prompt", .cache_prompt = true};
+  const auto prompt = client.Complete(request, never_)->completion.prompt;
+  EXPECT_EQ(client.SaveSlot(0, "warm.bin", never_), prompt);
+  EXPECT_EQ(client.RestoreSlot(0, "warm.bin", never_), prompt);
+  const auto warm = client.Complete(request, never_);
+  EXPECT_EQ(warm->completion.timings->cached, Tokens(base::Count(prompt) - 1));
+}
+
+TEST_F(ClientTest, PassesTheServersRefusalOn) {
+  const auto server = StartHealthy(Fake({{"FAKE_FAULT", "error-json"}}));
+  const Client client(server.url());
+  EXPECT_EQ(client.Complete({.prompt = "x"}, never_).error().Text(),
+            "/v1/chat/completions: llama-server says: the fake refuses");
+  EXPECT_EQ(client.SaveSlot(0, "x", never_).error().Text(),
+            "/slots/0?action=save: llama-server says: This server does not support slots action. "
+            "Start it with `--slot-save-path`");
+}
+
+TEST_F(ClientTest, AnErrorOrGarbageInTheStreamEndsTheRequest) {
+  const auto erring = StartHealthy(Fake({{"FAKE_FAULT", "error-event"}}));
+  EXPECT_EQ(Client(erring.url()).Complete({.prompt = "x"}, never_).error().message,
+            "llama-server says: Compute error.");
+  const auto raving = StartHealthy(Fake({{"FAKE_FAULT", "garbage-sse"}}));
+  EXPECT_THAT(Client(raving.url()).Complete({.prompt = "x"}, never_).error().message,
+              testing::StartsWith("llama-server streamed what is no JSON: \\x00"));
+}
+
+TEST_F(ClientTest, CountsThatAreNotAsWantedAreSeen) {
+  const CompletionRequest request{.prompt = "x", .most = Tokens(8)};
+  const auto of = [&](const char* fault) {
+    const auto server = StartHealthy(Fake({{"FAKE_FAULT", fault}}));
+    return Client(server.url()).Complete(request, never_)->completion;
+  };
+  const auto early = of("stop-early");
+  EXPECT_EQ(early.generated, Tokens(4));
+  EXPECT_EQ(early.finish_reason, "stop");
+  EXPECT_EQ(of("cached").timings->cached, Tokens(1));
+  EXPECT_EQ(base::Count(of("wrong-prompt-count").prompt), base::Count(early.prompt) + 1);
+}
+
+TEST(Client, SendsAChatNoTokenIds) {
+  const auto answer =
+      Client("http://127.0.0.1:1").Complete({.prompt = std::vector<TokenId>{1}}, sys::StopSignal());
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kUsage);
+}
+
+// What a hostile or broken server may answer.
+TEST(ClientThread, AnswersThatMakeNoSenseAreErrors) {
+  const sys::StopSignal never;
+  for (const char* text : {"", "[]", "<html>", "{}", R"({"tokens": 3})", R"({"tokens": ["a"]})",
+                           R"({"tokens": [-1]})", R"({"tokens": [99999999999]})"}) {
+    const TestServer server([text](const std::string&, int socket) {
+      TestServer::Send(socket, TestServer::Answer(text));
+    });
+    const auto ids = Client(server.url()).Tokenize("x", false, never);
+    ASSERT_FALSE(ids) << text;
+    EXPECT_EQ(ids.error().code, ErrorCode::kServer) << text;
+  }
+}
+
+TEST(AnswerStream, ContentThatMakesNoSenseIsAnError) {
+  for (const char* text :
+       {"", "data: [DONE]\n\n", "data: {}\n\n", "data: 3\n\n", "data: {\"choices\": [3]}\n\n",
+        "data: {\"choices\": [{\"delta\": {\"content\": 7}}]}\n\n",
+        "data: {\"usage\": {\"prompt_tokens\": -4, \"completion_tokens\": 1}}\n\n",
+        "data: {\"choices\": {}, \"timings\": []}\n\n", "error: {\"message\": \"old\"}\n\n"}) {
+    for (const Endpoint endpoint : {Endpoint::kChat, Endpoint::kCompletion}) {
+      AnswerStream stream(endpoint);
+      const auto fed = stream.Feed(text, {});
+      const auto answer = stream.Finish();
+      EXPECT_FALSE(fed && answer) << text;
+      EXPECT_EQ(fed ? answer.error().code : fed.error().code, ErrorCode::kServer) << text;
+    }
+  }
+}
+
+// Chunks of llama.cpp 0.7.0, shortened: a model that thinks before it answers.
+TEST(AnswerStream, TheFirstTokenMayBeReasoning) {
+  AnswerStream stream(Endpoint::kChat);
+  const auto at = [](int ns) { return base::HostTime(base::Nanos(ns)); };
+  const auto chunk = [](const std::string& delta) {
+    return "data: {\"choices\":[{\"finish_reason\":null,\"index\":0,\"delta\":" + delta + "}]}\n\n";
+  };
+  ASSERT_TRUE(stream.Feed(chunk(R"({"role":"assistant","content":null})"), at(1)));
+  ASSERT_TRUE(stream.Feed(chunk(R"({"reasoning_content":"Hm"})"), at(2)));
+  ASSERT_TRUE(stream.Feed(chunk(R"({"content":""})"), at(3)));
+  ASSERT_TRUE(stream.Feed(chunk(R"({"content":"Yes"})"), at(4)));
+  ASSERT_TRUE(
+      stream.Feed("data: {\"choices\":[{\"finish_reason\":\"stop\",\"delta\":{}}]}\n\n"
+                  "data: {\"choices\":[],\"usage\":{\"completion_tokens\":3,"
+                  "\"prompt_tokens\":45},\"timings\":{\"cache_n\":0,\"prompt_n\":45,"
+                  "\"prompt_ms\":25.82,\"predicted_n\":3,\"predicted_ms\":4.783}}\n\n"
+                  "data: [DONE]\n\n",
+                  at(5)));
+  const auto answer = stream.Finish();
+  ASSERT_TRUE(answer) << answer.error().Text();
+  EXPECT_EQ(answer->reasoning, "Hm");
+  EXPECT_EQ(answer->content, "Yes");
+  EXPECT_THAT(answer->completion.arrivals, testing::ElementsAre(at(2), at(4)));
+  EXPECT_EQ(answer->completion.text, "HmYes");
+  EXPECT_EQ(answer->completion.finish_reason, "stop");
+  EXPECT_EQ(answer->completion.prompt, Tokens(45));
+  EXPECT_EQ(answer->completion.generated, Tokens(3));
+}
+
+}  // namespace
+}  // namespace culprit::server

@@ -1,0 +1,98 @@
+#include "server/error_line.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/printable.h"
+
+namespace culprit::server {
+namespace {
+
+constexpr std::size_t kLongest = 300;
+
+// What only a line that explains an end says. Sources: llama.cpp, ggml, glibc and its loader.
+constexpr std::array<std::string_view, 24> kTelling = {
+    "GGML_ASSERT",
+    "GGML_ABORT",
+    "CUDA error",
+    "ROCm error",
+    "HIP error",
+    "SYCL error",
+    "vk::",
+    "failed to open GGUF file",
+    "invalid magic characters",
+    "error loading model",
+    "failed to load model",
+    "no backends are loaded",
+    "failed to allocate",
+    "out of memory",
+    "failed to create context",
+    "error: invalid argument",
+    "error: unknown argument",
+    "unknown argument",
+    "error while handling argument",
+    "couldn't bind",
+    "error while loading shared libraries",
+    "symbol lookup error",
+    "terminate called",
+    "what():",
+};
+
+constexpr std::array<std::string_view, 4> kComplaining = {"error:", "Error:", "failed to", "fatal"};
+
+template <std::size_t N>
+bool SaysOneOf(std::string_view line, const std::array<std::string_view, N>& words) {
+  return std::any_of(words.begin(), words.end(), [line](std::string_view word) {
+    return line.find(word) != std::string_view::npos;
+  });
+}
+
+std::string_view TakeLine(std::string_view& text) {
+  const auto end = text.find('\n');
+  const auto line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
+
+std::string ForPeople(std::string_view line) {
+  line = WithoutPrefix(line).substr(0, 4 * kLongest);
+  while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
+  while (!line.empty() && (line.back() == ' ' || line.back() == '\r')) line.remove_suffix(1);
+  return base::Shortened(base::Printable(line), kLongest);
+}
+
+}  // namespace
+
+// 0.00.025.162 E llama_model_load: error loading model: …
+std::string_view WithoutPrefix(std::string_view line) {
+  std::size_t at = 0;
+  int dots = 0;
+  while (at < line.size() && at < 24 &&
+         (std::isdigit(static_cast<unsigned char>(line[at])) != 0 || line[at] == '.')) {
+    dots += line[at++] == '.' ? 1 : 0;
+  }
+  const bool prefixed =
+      dots == 3 && line.size() >= at + 3 && line[at] == ' ' && line[at + 2] == ' ';
+  return prefixed ? line.substr(at + 3) : line;
+}
+
+std::optional<std::string> FirstErrorLine(std::string_view log) {
+  std::optional<std::string_view> complaint;
+  while (!log.empty()) {
+    const auto line = TakeLine(log);
+    if (SaysOneOf(line, kTelling)) {
+      // terminate called after throwing an instance of 'std::runtime_error'
+      //   what():  failed to parse …
+      const auto next = log.substr(0, log.find('\n'));
+      const bool goes_on = line.find("terminate called") != std::string_view::npos &&
+                           next.find("what():") != std::string_view::npos;
+      return ForPeople(line) + (goes_on ? " " + ForPeople(next) : "");
+    }
+    if (!complaint && SaysOneOf(line, kComplaining)) complaint = line;
+  }
+  if (!complaint) return std::nullopt;
+  return ForPeople(*complaint);
+}
+
+}  // namespace culprit::server

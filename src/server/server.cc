@@ -1,0 +1,119 @@
+#include "server/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/printable.h"
+#include "server/error_line.h"
+#include "sys/http.h"
+#include "sys/ports.h"
+
+namespace culprit::server {
+namespace {
+
+using base::Error;
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+using base::Status;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+using std::chrono::steady_clock;
+
+constexpr auto kBetweenLooks = milliseconds(50);
+constexpr std::uint64_t kLogPart = std::uint64_t{32} << 20;
+
+std::uint64_t SizeOf(const std::string& file) {
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(file, missing);
+  return missing ? 0 : size;
+}
+
+std::string ReadPart(std::ifstream& file, std::uint64_t from, std::uint64_t size) {
+  std::string text(size, '\0');
+  file.seekg(static_cast<std::streamoff>(from));
+  file.read(text.data(), static_cast<std::streamsize>(size));
+  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+}  // namespace
+
+Result<Server> Server::Start(const LaunchOptions& options) {
+  sys::ProcessOptions process{.argv = CommandLine(options),
+                              .environment = ServerEnvironment(options, sys::OwnEnvironment()),
+                              .working_directory = options.working_directory,
+                              .output_file = options.log_file,
+                              .before_exec = options.before_exec};
+  const std::uint64_t log_start = SizeOf(options.log_file);
+  auto started = sys::Process::Start(process);
+  if (!started) return Fail(std::move(started.error()));
+  return Server(std::move(*started), options, log_start);
+}
+
+Server::Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start)
+    : process_(std::move(process)),
+      url_(fmt::format("http://127.0.0.1:{}", options.port)),
+      port_(options.port),
+      log_file_(options.log_file),
+      log_start_(log_start) {}
+
+Status Server::WaitUntilHealthy(nanoseconds limit, const sys::StopSignal& stop) {
+  const auto end = steady_clock::now() + limit;
+  while (true) {
+    if (stop.requested()) return Fail(sys::Interrupted());
+    if (const auto exit = process_.Poll()) return Fail(Left(*exit, "before it was healthy"));
+    const auto left = end - steady_clock::now();
+    if (left <= nanoseconds::zero()) break;
+    const sys::HttpLimits limits{.idle = std::min<nanoseconds>(left, seconds(5)),
+                                 .total = std::min<nanoseconds>(left, seconds(5)),
+                                 .answer_bytes = 1 << 16};
+    const auto answer = sys::Get(url_ + "/health", limits, stop);
+    if (answer && answer->status == 200) {
+      // Another server's health says nothing.
+      healthy_ = sys::WhoListens(port_, process_.identity().pid) == sys::Listener::kGroup;
+      if (healthy_) return {};
+      return Fail(ErrorCode::kEnvironment,
+                  fmt::format("another server answers on port {} of 127.0.0.1", port_), "",
+                  "end it or choose another port");
+    }
+    // Cut short by the server's end and by the user.
+    process_.WaitFor(std::min<nanoseconds>(left, kBetweenLooks), stop);
+  }
+  return Fail(ErrorCode::kTimeout,
+              fmt::format("llama-server was not healthy within {} s",
+                          duration_cast<seconds>(limit).count()),
+              "", fmt::format("its log is {}", base::Printable(log_file_)));
+}
+
+Error Server::Explain(Error error) {
+  if (error.code != ErrorCode::kServer) return error;
+  const sys::StopSignal never;
+  const auto exit = process_.WaitFor(seconds(1), never);
+  if (!exit) return error;
+  return Left(*exit, healthy_ ? "during a request" : "before it was healthy");
+}
+
+Error Server::Left(const sys::Exit& exit, std::string_view when) const {
+  const auto line = FirstErrorLine(ReadLog());
+  return {ErrorCode::kServer,
+          fmt::format("llama-server left {} ({}){}{}", when, exit.Text(), line ? ": " : "",
+                      line.value_or("")),
+          "", fmt::format("its log is {}", base::Printable(log_file_))};
+}
+
+std::string Server::ReadLog() const {
+  std::ifstream file(log_file_, std::ios::binary);
+  const std::uint64_t end = SizeOf(log_file_);
+  if (end <= log_start_) return "";
+  const std::uint64_t size = end - log_start_;
+  if (size <= 2 * kLogPart) return ReadPart(file, log_start_, size);
+  return ReadPart(file, log_start_, kLogPart) + "\n" + ReadPart(file, end - kLogPart, kLogPart);
+}
+
+}  // namespace culprit::server

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/result.h"
+#include "server/command.h"
+#include "sys/process.h"
+#include "sys/stop_signal.h"
+
+namespace culprit::server {
+
+// Server is a llama-server that we started, in a process group of its own.
+//
+// Owner: whoever started it. The destructor kills it.
+class Server {
+ public:
+  // Start returns once the program runs, long before it is healthy. Fails as sys::Process does.
+  static base::Result<Server> Start(const LaunchOptions& options);
+
+  // WaitUntilHealthy waits until /health answers 200. Fails with kServer as soon as the server has
+  // left, with kEnvironment when somebody else listens on its port, with kTimeout after limit, and
+  // with kInterrupted.
+  base::Status WaitUntilHealthy(std::chrono::nanoseconds limit, const sys::StopSignal& stop);
+
+  // Explain turns the error of a request into that of the server's death, if it died: with the
+  // line of the log that tells why. A server that broke a connection is given a second to leave.
+  base::Error Explain(base::Error error);
+
+  // Stop ends the whole group, with SIGTERM and after grace with SIGKILL; it says how.
+  sys::Process::Stopped Stop(std::chrono::nanoseconds grace) { return process_.Stop(grace); }
+
+  [[nodiscard]] const sys::ProcessIdentity& identity() const { return process_.identity(); }
+  // url is "http://127.0.0.1:8101".
+  [[nodiscard]] const std::string& url() const { return url_; }
+  // ReadLog returns what this server has written so far, at most its first and last 32 MiB.
+  [[nodiscard]] std::string ReadLog() const;
+
+ private:
+  Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start);
+  [[nodiscard]] base::Error Left(const sys::Exit& exit, std::string_view when) const;
+
+  sys::Process process_;
+  std::string url_;
+  std::uint16_t port_;
+  std::string log_file_;
+  std::uint64_t log_start_;  // the log was there before, up to here
+  bool healthy_ = false;
+};
+
+}  // namespace culprit::server

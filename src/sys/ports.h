@@ -1,0 +1,28 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+
+namespace culprit::sys {
+
+// FreePort is the first port from preferred on that nothing of this machine listens on, as far as
+// 127.0.0.1 is concerned. Connections of an earlier server that linger in TIME_WAIT don't count:
+// the next server binds over them as well. Somebody may still take the port before it is used;
+// WhoListens tells. Fails with kEnvironment when none is left.
+base::Result<std::uint16_t> FreePort(std::uint16_t preferred = 8101);
+
+enum class Listener { kNobody, kGroup, kSomebodyElse };
+
+// WhoListens tells whether everything that accepts connections for 127.0.0.1:port belongs to a
+// process group. A server that sets SO_REUSEPORT binds beside another one without an error, and
+// the kernel then deals connections out to both: one stranger is enough for kSomebodyElse.
+Listener WhoListens(std::uint16_t port, pid_t group);
+
+// GroupMembers are the pids of a process group, zombies included.
+std::vector<pid_t> GroupMembers(pid_t group);
+
+}  // namespace culprit::sys

@@ -1,0 +1,148 @@
+#include "sys/sha256.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "base/check.h"
+#include "base/json.h"
+#include "sys/atomic_file.h"
+
+namespace culprit::sys {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Json;
+using base::Result;
+
+struct Sha256::Context {
+  Context() : evp(EVP_MD_CTX_new()) {
+    CULPRIT_CHECK(evp != nullptr && EVP_DigestInit_ex(evp, EVP_sha256(), nullptr) == 1);
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() { EVP_MD_CTX_free(evp); }
+  EVP_MD_CTX* evp;
+};
+
+Sha256::Sha256() : context_(std::make_unique<Context>()) {}
+Sha256::~Sha256() = default;
+
+void Sha256::Update(std::string_view bytes) {
+  CULPRIT_CHECK(EVP_DigestUpdate(context_->evp, bytes.data(), bytes.size()) == 1);
+}
+
+std::string Sha256::Hex() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  CULPRIT_CHECK(EVP_DigestFinal_ex(context_->evp, digest.data(), &size) == 1);
+  std::string hex;
+  for (unsigned int i = 0; i < size; ++i) hex += fmt::format("{:02x}", digest[i]);
+  return hex;
+}
+
+std::string Sha256Of(std::string_view bytes) {
+  Sha256 hash;
+  hash.Update(bytes);
+  return hash.Hex();
+}
+
+namespace {
+
+constexpr std::size_t kRemembered = 1000;
+
+class OpenedFile {
+ public:
+  explicit OpenedFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  OpenedFile(const OpenedFile&) = delete;
+  OpenedFile& operator=(const OpenedFile&) = delete;
+  ~OpenedFile() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// KeyOf is "device:inode:size:changed:inode changed".
+std::optional<std::string> KeyOf(int fd) {
+  struct stat s {};
+  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
+  return fmt::format("{}:{}:{}:{}.{:09}:{}.{:09}", s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec,
+                     s.st_mtim.tv_nsec, s.st_ctim.tv_sec, s.st_ctim.tv_nsec);
+}
+
+// {"hashes": {"2049:1311:15000000:1796.000000001:1796.000000001": "9f86d0…"}}
+Json ReadRemembered(const std::string& file) {
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  auto json = base::ParseJson(text);
+  const bool known =
+      json && json->is_object() && json->contains("hashes") && (*json)["hashes"].is_object();
+  return known ? std::move((*json)["hashes"]) : Json::object();
+}
+
+std::optional<std::string> Recall(const Json& hashes, const std::string& key) {
+  const auto it = hashes.find(key);
+  if (it == hashes.end() || !it->is_string()) return std::nullopt;
+  auto hash = it->get<std::string>();
+  if (hash.size() != 64) return std::nullopt;
+  return hash;
+}
+
+Result<std::string> HashAll(int fd, const StopSignal& stop) {
+  Sha256 hash;
+  std::vector<char> buffer(std::size_t{1} << 20);
+  while (true) {
+    if (stop.requested()) return Fail(Interrupted());
+    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno));
+    if (got == 0) return hash.Hex();
+    hash.Update({buffer.data(), static_cast<std::size_t>(got)});
+  }
+}
+
+}  // namespace
+
+Result<std::string> FileHashes::Of(const std::string& path, const StopSignal& stop) const {
+  const OpenedFile file(path);
+  if (file.get() < 0) {
+    const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnreadable;
+    return Fail(code, std::strerror(errno), path);
+  }
+  const auto key = KeyOf(file.get());
+  if (!key) return Fail(ErrorCode::kUnreadable, "is no regular file", path);
+  const std::string remembered = folder_ + "/hashes.json";
+  if (!folder_.empty()) {
+    if (auto hash = Recall(ReadRemembered(remembered), *key)) return *hash;
+  }
+  auto hash = HashAll(file.get(), stop);
+  if (!hash) return Fail(std::move(hash.error()).In(path));
+  if (KeyOf(file.get()) != key) {
+    return Fail(ErrorCode::kUnreadable, "changed while it was read", path);
+  }
+  if (!folder_.empty()) {
+    Json hashes = ReadRemembered(remembered);  // again: another culprit may have added to it
+    hashes[*key] = *hash;
+    while (hashes.size() > kRemembered) hashes.erase(hashes.begin());
+    std::error_code ignored;
+    std::filesystem::create_directories(folder_, ignored);
+    (void)WriteFileAtomically(remembered, Json{{"hashes", std::move(hashes)}}.dump(1) + "\n");
+  }
+  return *hash;
+}
+
+}  // namespace culprit::sys
