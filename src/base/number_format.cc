@@ -37,6 +37,13 @@ std::string SignedPercent(Fraction fraction) {
   return Fixed(fraction.value() * 100, 1, true) + " %";
 }
 
+std::string FinePercent(Fraction fraction) {
+  return Fixed(fraction.value() * 100, 2, false) + " %";
+}
+std::string SignedFinePercent(Fraction fraction) {
+  return Fixed(fraction.value() * 100, 2, true) + " %";
+}
+
 std::string Rate(NanosF cost) { return Fixed(1e9 / cost.count(), 2, false); }
 
 std::string Plain(double value) {

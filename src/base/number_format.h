@@ -21,6 +21,10 @@ std::string Micros(NanosF time);
 std::string Percent(Fraction fraction);
 std::string SignedPercent(Fraction fraction);
 
+// FinePercent has 2 decimals, for changes of whole runs, which matter from 1 % on: "0.79 %".
+std::string FinePercent(Fraction fraction);
+std::string SignedFinePercent(Fraction fraction);
+
 // Rate writes how many things a cost per thing makes in a second, with 2 decimals: "64.14".
 std::string Rate(NanosF cost);
 

@@ -38,6 +38,13 @@ TEST(NumberFormat, WritesLaunchesInMicrosecondsAndSharesInPercent) {
   EXPECT_EQ(Percent(Fraction(1)), "100.0 %");
 }
 
+TEST(NumberFormat, WritesChangesOfRunsInHundredthsOfAPercent) {
+  EXPECT_EQ(FinePercent(Fraction(0.00794)), "0.79 %");
+  EXPECT_EQ(SignedFinePercent(Fraction(0.000986)), "+0.10 %");
+  EXPECT_EQ(SignedFinePercent(Fraction(-0.17671)), "-17.67 %");
+  EXPECT_EQ(SignedFinePercent(Fraction(-0.00004)), "0.00 %");
+}
+
 TEST(NumberFormat, WritesACountPlainlyWhenItIsWhole) {
   EXPECT_EQ(Plain(145), "145");
   EXPECT_EQ(Plain(0.27), "0.27");

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <vector>
 
 #include "cli/exit_code.h"
 
@@ -17,11 +18,15 @@ struct Subcommand {
 };
 Subcommand AddAb(CLI::App& program);
 Subcommand AddAnalyze(CLI::App& program);
-Subcommand AddCompare(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
+Subcommand AddCompare(CLI::App& program);
+Subcommand AddGuardian(CLI::App& program);
+Subcommand AddPower(CLI::App& program);
+Subcommand AddRestore(CLI::App& program);
 Subcommand AddSummarize(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
-Subcommand AddRestore(CLI::App& program);
-Subcommand AddGuardian(CLI::App& program);
+
+// AddSubcommands adds all of them, in the order in which help lists them.
+std::vector<Subcommand> AddSubcommands(CLI::App& program);
 
 }  // namespace culprit::cli

@@ -29,10 +29,7 @@ int Run(int argc, char** argv) {
   program.set_version_flag("--version", "culprit " CULPRIT_VERSION);
   program.require_subcommand(1);
   program.footer("Exit codes: 0 done, 2 usage, 3 comparison invalid or incomplete, 5 environment.");
-  const auto subcommands = {culprit::cli::AddAb(program),       culprit::cli::AddCompare(program),
-                            culprit::cli::AddAnalyze(program),  culprit::cli::AddTraceInfo(program),
-                            culprit::cli::AddClassify(program), culprit::cli::AddSummarize(program),
-                            culprit::cli::AddRestore(program),  culprit::cli::AddGuardian(program)};
+  const auto subcommands = culprit::cli::AddSubcommands(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -83,10 +83,10 @@ Judgement Judge(const Spec& spec, std::span<const Arms> pairs, std::size_t arm, 
       metric == Metric::kDecode ? spec.design.decode_margin : spec.design.prefill_margin, floor};
   for (const Arms& arms : pairs) {
     const auto a = CostOf(*arms[0], metric), b = CostOf(*arms[arm], metric);
-    if (!a || !b || a->millis() <= 0 || b->millis() <= 0) continue;
-    judgement.pairs.push_back({a->millis(), b->millis(),
-                               static_cast<std::size_t>(arms[0]->position),
-                               static_cast<std::size_t>(arms[arm]->position)});
+    if (!a || !b) continue;
+    const stats::Pair pair{a->millis(), b->millis(), static_cast<std::size_t>(arms[0]->position),
+                           static_cast<std::size_t>(arms[arm]->position)};
+    if (pair.valid()) judgement.pairs.push_back(pair);
   }
   if (judgement.pairs.empty()) return judgement;
   const stats::Design design = DesignOf(spec.design);

@@ -21,17 +21,17 @@ struct Slot {
 //
 // Two variants follow the sequence of Thue and Morse, pair by pair: AB BA BA AB BA AB AB BA, or the
 // same with A and B exchanged, as the seed decides. Each two pairs hold one of either order, so
-// that a linear drift cancels; each four cancel a quadratic one as well. Alternating strictly (AB
-// AB AB) charges a step of drift to the second variant; all of A before B charges it the whole.
+// that a linear drift cancels; each four cancel a quadratic one as well. Strict alternation charges
+// the second variant a step of drift, and all of A before all of B charges it the whole.
 // Three variants or more run in a random order, then in that order reversed, and so on with a new
 // order each time: a linear drift cancels over each two pairs, and neighbours change.
 //
 // variants is at least 2.
-// Source: Cox, Planning of Experiments, 1958, on systematic designs against a trend.
+// Source: Cox, Some Systematic Experimental Designs, 1951.
 std::vector<Slot> OrderOfTrials(std::size_t variants, std::size_t pairs, std::uint64_t seed);
 
-// Rerun is a voided pair again, in the order it had, to run from a position on. order holds the
-// pair.
+// Rerun is a voided pair again, in the order it had, to run from a position on. order is one of
+// OrderOfTrials that holds the pair.
 std::vector<Slot> Rerun(std::span<const Slot> order, std::size_t pair, std::size_t position);
 
 }  // namespace culprit::experiment

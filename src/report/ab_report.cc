@@ -36,9 +36,9 @@ std::string Evidence(const Judgement& judgement) {
   const auto& comparison = *judgement.comparison;
   std::string text = base::SignedPercent(comparison.change());
   if (comparison.interval) {
-    text += fmt::format(", {} interval {} to {}", base::Percent(Fraction(1 - comparison.level)),
-                        base::SignedPercent(Change(comparison.interval->low)),
-                        base::SignedPercent(Change(comparison.interval->high)));
+    text +=
+        fmt::format(", {} interval {} to {}", base::Percent(Fraction(1 - comparison.level)),
+                    ChangeText(comparison.interval->low), ChangeText(comparison.interval->high));
   }
   return text + ", " + PairCount(comparison.pairs);
 }

@@ -25,6 +25,9 @@ using enum Audience;
 
 Fraction Change(double log_ratio) { return Fraction(std::expm1(log_ratio)); }
 
+// Two pairs of noisy runs allow for changes that nobody wants to read the digits of.
+constexpr double kWorthWriting = 10;
+
 Cell Absent() { return {"", std::monostate()}; }
 
 Cell RateCell(const std::optional<PerToken>& cost) {
@@ -89,13 +92,15 @@ Row VerdictRow(const std::string& candidate, const Judgement& judgement) {
   const auto& comparison = judgement.comparison;
   const auto percent = [](std::optional<double> log_ratio) {
     if (!log_ratio) return Absent();
-    return Cell{base::SignedPercent(Change(*log_ratio)), Change(*log_ratio).value()};
+    return Cell{ChangeText(*log_ratio), Change(*log_ratio).value()};
   };
   const auto interval = comparison ? comparison->interval : std::nullopt;
   const std::string metric(Name(judgement.metric)), verdict(Describe(judgement.verdict));
   const auto size = [](std::optional<double> log_ratio) {
     if (!log_ratio) return Absent();
-    return Cell{base::Percent(Change(*log_ratio)), Change(*log_ratio).value()};
+    const bool beyond = Change(*log_ratio).value() > kWorthWriting;
+    return Cell{beyond ? "> 1,000 %" : base::Percent(Change(*log_ratio)),
+                Change(*log_ratio).value()};
   };
   Row row;
   row.cells = {{candidate, candidate},
@@ -227,6 +232,11 @@ Table VoidTable(const Evaluation& evaluation) {
 }
 
 }  // namespace
+
+std::string ChangeText(double log_ratio) {
+  const Fraction change = Change(log_ratio);
+  return change.value() > kWorthWriting ? "> +1,000 %" : base::SignedPercent(change);
+}
 
 std::vector<Table> AbTables(const Spec& spec, const Evaluation& evaluation) {
   std::vector<Table> tables = {VariantTable(evaluation), VerdictTable(evaluation, spec),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "experiment/evaluation.h"
@@ -7,6 +8,9 @@
 #include "report/report.h"
 
 namespace culprit::report {
+
+// ChangeText writes a difference of ln cost in percent: "+4.2 %", "> +1,000 %" beyond reason.
+std::string ChangeText(double log_ratio);
 
 // AbTables are the tables of a controlled A/B: the variants' medians, the verdicts, every pair,
 // and, where there are any, the differences between the servers and the void trials.

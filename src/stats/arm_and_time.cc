@@ -3,8 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "base/check.h"
-
 namespace culprit::stats {
 namespace {
 
@@ -35,8 +33,8 @@ std::vector<Run> CentredRuns(std::span<const Pair> pairs) {
 
 }  // namespace
 
-ArmAndTime FitArmAndTime(std::span<const Pair> pairs) {
-  CULPRIT_CHECK(pairs.size() >= 2);
+std::optional<ArmAndTime> FitArmAndTime(std::span<const Pair> pairs) {
+  if (pairs.size() < 2) return std::nullopt;
   const std::vector<Run> runs = CentredRuns(pairs);
   double arm_arm = 0, arm_time = 0, time_time = 0, arm_cost = 0, time_cost = 0;
   for (const Run& run : runs) {
@@ -47,7 +45,8 @@ ArmAndTime FitArmAndTime(std::span<const Pair> pairs) {
     time_cost += run.time * run.cost;
   }
   const double determinant = arm_arm * time_time - arm_time * arm_time;
-  CULPRIT_CHECK(determinant > 0);  // holds for four positions that all differ
+  // Above zero for positions that all differ, but for rounding where they are enormous.
+  if (!(determinant > 1e-9 * arm_arm * time_time)) return std::nullopt;
   ArmAndTime fit{};
   fit.arm = (time_time * arm_cost - arm_time * time_cost) / determinant;
   fit.slope = (arm_arm * time_cost - arm_time * arm_cost) / determinant;

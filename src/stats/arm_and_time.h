@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "stats/pair.h"
@@ -19,7 +20,8 @@ struct ArmAndTime {
   double df;
 };
 
-// FitArmAndTime needs two pairs or more.
-ArmAndTime FitArmAndTime(std::span<const Pair> pairs);
+// FitArmAndTime is absent for fewer than two pairs, and for positions that cannot tell the arm from
+// the time.
+std::optional<ArmAndTime> FitArmAndTime(std::span<const Pair> pairs);
 
 }  // namespace culprit::stats

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/check.h"
 #include "stats/arm_and_time.h"
@@ -44,17 +45,16 @@ double Estimate(std::span<const Pair> pairs, PairedComparison& comparison) {
   comparison.method = Method::kPairs;
   comparison.log_ratio = *Mean(ratios);
   if (pairs.size() < 2) return 0;
-  const ArmAndTime fit = FitArmAndTime(pairs);
-  comparison.drift = {fit.slope, SafeT(fit.slope, fit.slope_error)};
+  comparison.error = {std::sqrt(*Variance(ratios) / n), n - 1};
+  const std::optional<ArmAndTime> fit = FitArmAndTime(pairs);
+  if (!fit) return 0;
+  comparison.drift = {fit->slope, SafeT(fit->slope, fit->slope_error)};
   const bool few = pairs.size() < kEnoughPairs;
-  if (!few && std::abs(comparison.drift->t) <= kVisibleDriftT) {
-    comparison.error = {std::sqrt(*Variance(ratios) / n), n - 1};
-    return 0;
-  }
+  if (!few && std::abs(comparison.drift->t) <= kVisibleDriftT) return 0;
   comparison.method = Method::kArmAndTime;
-  comparison.log_ratio = fit.arm;
-  comparison.error = {fit.arm_error, few ? n - 1 : fit.df};
-  return fit.slope;
+  comparison.log_ratio = fit->arm;
+  comparison.error = {fit->arm_error, few ? n - 1 : fit->df};
+  return fit->slope;
 }
 
 // The order effect is a t test of two samples.
@@ -122,7 +122,7 @@ bool PairedComparison::Has(Warning warning) const {
 
 PairedComparison ComparePairs(std::span<const Pair> pairs, double level) {
   CULPRIT_CHECK(!pairs.empty() && level > 0 && level < 1);
-  for (const Pair& pair : pairs) CULPRIT_CHECK(pair.baseline > 0 && pair.candidate > 0);
+  CULPRIT_CHECK(std::all_of(pairs.begin(), pairs.end(), std::mem_fn(&Pair::valid)));
   PairedComparison comparison{};
   comparison.pairs = pairs.size();
   comparison.baseline_median = MedianCost(pairs, &Pair::baseline);

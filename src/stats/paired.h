@@ -31,9 +31,10 @@ struct StandardError {
 // (comparing the other way round turns the sign of everything) and let pairs of different level
 // count the same. level is the chance, split over both sides, that interval misses the truth: 0.05
 // for a plain 95 % interval, less at a look of a sequential design (design.h).
-// error, interval and drift are absent for a single pair; order_effect with fewer than two pairs of
-// either order. Where the method is kArmAndTime, robust_log_ratio and order_effect are those beside
-// the drift, too.
+// error and interval are absent for a single pair; drift there and where positions repeat so that
+// the model has no answer, for which the method is then kPairs; order_effect with fewer than two
+// pairs of either order. Where the method is kArmAndTime, robust_log_ratio and order_effect are
+// those beside the drift, too.
 struct PairedComparison {
   std::size_t pairs;
   double baseline_median;  // of the costs, in their unit

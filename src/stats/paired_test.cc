@@ -146,6 +146,14 @@ TEST(ComparePairs, EqualCostsAreNoChangeAtAll) {
   EXPECT_THAT(result.warnings, IsEmpty());
 }
 
+TEST(ComparePairs, PositionsThatRepeatLeaveThePairedMethod) {
+  const PairedComparison result = ComparePairs(
+      std::vector<Pair>{{1, 1.01, 0, 1}, {1, 1.02, 0, 1}, {1, 1.03, 0, 1}, {1, 1.02, 0, 1}});
+  EXPECT_EQ(result.method, Method::kPairs);
+  EXPECT_FALSE(result.drift);
+  EXPECT_TRUE(result.interval);
+}
+
 TEST(ComparePairs, TakesAnyPositiveNumberForACost) {
   const double most = std::numeric_limits<double>::max();
   const double least = std::numeric_limits<double>::denorm_min();

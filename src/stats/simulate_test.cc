@@ -102,7 +102,7 @@ Cell SimulateCell(const Noise& noise, const Design& design, std::size_t experime
 
 TEST(Simulate, VerdictsAreWrongInFivePercentOfExperimentsAtMost) {
   const std::size_t experiments = Longer() ? 40'000 : 4'000;
-  const double most = 0.05 + 3 * std::sqrt(0.05 * 0.95 / static_cast<double>(experiments));
+  const double most = 0.05 + 3 * std::sqrt(0.05 * 0.95 / 4'000);
   fmt::print(
       "| noise | design | excludes 0 at no change | wrong verdict at no change | called same at "
       "the "

@@ -1,0 +1,14 @@
+#include "cli/commands.h"
+
+namespace culprit::cli {
+
+std::vector<Subcommand> AddSubcommands(CLI::App& program) {
+  std::vector<Subcommand> all;
+  for (const auto add : {AddAb, AddSummarize, AddPower, AddRestore, AddCompare, AddAnalyze,
+                         AddTraceInfo, AddClassify, AddGuardian}) {
+    all.push_back(add(program));
+  }
+  return all;
+}
+
+}  // namespace culprit::cli
