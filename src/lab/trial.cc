@@ -226,12 +226,7 @@ server::LaunchOptions LaunchOf(const Spec& spec, const experiment::Variant& vari
   if (spec.workload.cache_prompt && !says({"--slot-save-path"})) {
     launch.arguments.insert(launch.arguments.end(), {"--slot-save-path", slots});
   }
-  for (const auto& change : variant.environment) {
-    if (change.value)
-      launch.set.emplace_back(change.key, *change.value);
-    else
-      launch.removed.push_back(change.key);
-  }
+  launch.environment = variant.environment;
   launch.working_directory = variant.working_directory.value_or("");
   launch.port = port;
   return launch;
