@@ -75,8 +75,10 @@ ExitCode PrintPlan(const Spec& spec) {
         lab::LaunchOf(spec, variant, static_cast<std::uint16_t>(spec.port), "slots");
     text += fmt::format("\n{}:\n  {}\n", variant.label,
                         experiment::JoinWords(server::CommandLine(launch)));
-    for (const auto& [key, value] : launch.set) text += fmt::format("  {}={}\n", key, value);
-    for (const auto& key : launch.removed) text += fmt::format("  without {}\n", key);
+    for (const auto& change : launch.environment) {
+      text += change.value ? fmt::format("  {}={}\n", change.key, *change.value)
+                           : fmt::format("  without {}\n", change.key);
+    }
   }
   const std::size_t arms = spec.design.same_variant ? 2 : spec.variants.size();
   const auto design = experiment::DesignOf(spec.design);

@@ -45,7 +45,8 @@ struct ServerTimings {
 // arrivals has one entry per streamed chunk with text, in order, in `clock`; empty when the client
 // did not stream. A chunk is a token, but for one whose text only a later token completes (half a
 // character) and for drafts accepted together. sent and ended are the request's own times.
-// text is all that was generated, reasoning first; token_ids are there where the server tells them.
+// text is all that was streamed, reasoning and content; token_ids are there where the server tells
+// them.
 struct Completion {
   base::NamedClock clock = base::NamedClock::kUnknown;
   std::optional<base::HostTime> sent;

@@ -159,18 +159,17 @@ class OneTrial {
 
   Status Ask(const server::Server& server, const server::Client& client) {
     gpu::Sampler sampler(bench_.device, bench_.pace.now, {.server_group = server.identity().pid});
-    auto answer = client.Complete(Request(spec_.workload.output), bench_.stop);
+    auto completion = client.Complete(Request(spec_.workload.output), bench_.stop);
     const auto samples = sampler.Stop();
-    if (!answer) return Fail(std::move(answer.error()));
-    const auto& completion = answer->completion;
-    if (completion.sent && completion.ended && !completion.arrivals.empty()) {
-      const base::HostTime first = completion.arrivals.front(), last = completion.arrivals.back();
-      record_.readings["prefill"] = ReadingsOf(gpu::Summarize(samples, *completion.sent, first));
+    if (!completion) return Fail(std::move(completion.error()));
+    if (completion->sent && completion->ended && !completion->arrivals.empty()) {
+      const base::HostTime first = completion->arrivals.front(), last = completion->arrivals.back();
+      record_.readings["prefill"] = ReadingsOf(gpu::Summarize(samples, *completion->sent, first));
       record_.readings["decode"] = ReadingsOf(gpu::Summarize(samples, first, last));
-      const auto whole = gpu::Summarize(samples, *completion.sent, last);
+      const auto whole = gpu::Summarize(samples, *completion->sent, last);
       if (whole.energy) record_.energy_j = whole.energy->value();
     }
-    record_.completion = std::move(answer->completion);
+    record_.completion = *std::move(completion);
     return {};
   }
 
@@ -227,12 +226,7 @@ server::LaunchOptions LaunchOf(const Spec& spec, const experiment::Variant& vari
   if (spec.workload.cache_prompt && !says({"--slot-save-path"})) {
     launch.arguments.insert(launch.arguments.end(), {"--slot-save-path", slots});
   }
-  for (const auto& change : variant.environment) {
-    if (change.value)
-      launch.set.emplace_back(change.key, *change.value);
-    else
-      launch.removed.push_back(change.key);
-  }
+  launch.environment = variant.environment;
   launch.working_directory = variant.working_directory.value_or("");
   launch.port = port;
   return launch;

@@ -16,6 +16,8 @@ using base::Json;
 using base::JsonFields;
 using base::Result;
 using base::Status;
+using experiment::Completion;
+using experiment::Endpoint;
 
 // /completion says how it ended in words of its own: "stop_type": "limit".
 std::string FinishReason(const std::string& stop_type) {
@@ -68,7 +70,7 @@ Status AnswerStream::ReadEvent(const StreamEvent& event, HostTime arrived) {
   JsonFields fields(*json);
   if (const Json* timings = fields.Find("timings"); timings != nullptr) {
     JsonFields inner(*timings);
-    answer_.completion.timings = experiment::ReadTimings(inner);
+    completion_.timings = experiment::ReadTimings(inner);
     if (!inner.wrong().empty()) fields.Wrong("timings." + inner.wrong());
   }
   if (!fields.wrong().empty() && wrong_.empty()) wrong_ = fields.wrong();
@@ -86,10 +88,10 @@ void AnswerStream::ReadChatChunk(const Json& chunk, HostTime arrived) {
   if (const Json* choices = fields.Find("choices");
       choices != nullptr && choices->is_array() && !choices->empty()) {
     JsonFields choice(choices->front());
-    if (auto reason = choice.String("finish_reason")) answer_.completion.finish_reason = reason;
+    if (auto reason = choice.String("finish_reason")) completion_.finish_reason = reason;
     if (const Json* delta = choice.Find("delta"); delta != nullptr) {
-      AddText(*delta, "reasoning_content", answer_.reasoning, arrived);
-      AddText(*delta, "content", answer_.content, arrived);
+      AddText(*delta, "reasoning_content", arrived);
+      AddText(*delta, "content", arrived);
     }
     if (wrong_.empty()) wrong_ = choice.wrong();
   }
@@ -104,42 +106,39 @@ void AnswerStream::ReadChatChunk(const Json& chunk, HostTime arrived) {
 // The last chunk: {"content":"","tokens":[],"stop":true,"stop_type":"limit","tokens_predicted":4,…
 void AnswerStream::ReadCompletionChunk(const Json& chunk, HostTime arrived) {
   JsonFields fields(chunk);
-  AddText(chunk, "content", answer_.content, arrived);
+  AddText(chunk, "content", arrived);
   const auto ids = fields.Integers("tokens");
-  auto& all = answer_.completion.token_ids;
-  all.insert(all.end(), ids.begin(), ids.end());
+  completion_.token_ids.insert(completion_.token_ids.end(), ids.begin(), ids.end());
   const Json* stop = fields.Find("stop");
   if (stop != nullptr && stop->is_boolean() && stop->get<bool>()) {
     prompt_ = fields.Count("tokens_evaluated");
     generated_ = fields.Count("tokens_predicted");
-    if (auto type = fields.String("stop_type"))
-      answer_.completion.finish_reason = FinishReason(*type);
+    if (auto type = fields.String("stop_type")) completion_.finish_reason = FinishReason(*type);
   }
   if (wrong_.empty()) wrong_ = fields.wrong();
 }
 
-void AnswerStream::AddText(const Json& part, const char* key, std::string& text, HostTime arrived) {
+void AnswerStream::AddText(const Json& part, const char* key, HostTime arrived) {
   JsonFields fields(part);
   const auto more = fields.String(key);
   if (wrong_.empty()) wrong_ = fields.wrong();
   if (!more || more->empty()) return;
-  text += *more;
-  auto& completion = answer_.completion;
-  completion.arrivals.push_back(arrived);
+  if (!completion_.text) completion_.text.emplace();
+  *completion_.text += *more;
+  completion_.arrivals.push_back(arrived);
 }
 
-Result<Answer> AnswerStream::Finish() {
+Result<Completion> AnswerStream::Finish() {
   if (!wrong_.empty()) {
     return Fail(ErrorCode::kServer,
                 fmt::format("\"{}\" of the answer has a value that makes no sense", wrong_));
   }
-  if (!prompt_ || !generated_ || !answer_.completion.timings) {
+  if (!prompt_ || !generated_ || !completion_.timings) {
     return Fail(ErrorCode::kServer, "the answer ends without its token counts and timings");
   }
-  answer_.completion.prompt = *prompt_;
-  answer_.completion.generated = *generated_;
-  answer_.completion.text = answer_.reasoning + answer_.content;
-  return std::move(answer_);
+  completion_.prompt = *prompt_;
+  completion_.generated = *generated_;
+  return std::move(completion_);
 }
 
 }  // namespace culprit::server

@@ -16,6 +16,7 @@ using base::Json;
 using base::JsonFields;
 using base::Result;
 using base::Tokens;
+using experiment::Completion;
 using sys::StopSignal;
 
 // Text of the user may be broken UTF-8, which JSON cannot say: such bytes become U+FFFD.
@@ -148,7 +149,8 @@ Result<Tokens> Client::RestoreSlot(std::int64_t slot, const std::string& file,
   return MoveSlot(slot, file, "restore", "n_restored", stop);
 }
 
-Result<Answer> Client::Complete(const CompletionRequest& request, const StopSignal& stop) const {
+Result<Completion> Client::Complete(const CompletionRequest& request,
+                                    const StopSignal& stop) const {
   const bool chat = request.endpoint == Endpoint::kChat;
   if (chat && !std::holds_alternative<std::string>(request.prompt)) {
     return Fail(ErrorCode::kUsage, "a chat takes text, not token ids");
@@ -163,12 +165,12 @@ Result<Answer> Client::Complete(const CompletionRequest& request, const StopSign
   const auto ended = sys::BoottimeNow();
   if (!http) return Fail(http.error());
   if (http->status != 200) return Fail(StatusError(*http).In(path));
-  auto answer = stream.Finish();
-  if (!answer) return Fail(std::move(answer.error()).In(path));
-  answer->completion.clock = base::NamedClock::kBoottime;
-  answer->completion.sent = sent;
-  answer->completion.ended = ended;
-  return answer;
+  auto completion = stream.Finish();
+  if (!completion) return Fail(std::move(completion.error()).In(path));
+  completion->clock = base::NamedClock::kBoottime;
+  completion->sent = sent;
+  completion->ended = ended;
+  return completion;
 }
 
 }  // namespace culprit::server

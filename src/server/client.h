@@ -15,6 +15,7 @@
 
 namespace culprit::server {
 
+using experiment::Endpoint;
 using TokenId = std::int32_t;
 
 // Props is what a server says of itself. Texts are hostile until printed.
@@ -23,8 +24,6 @@ struct Props {
   std::optional<std::int64_t> slots;
   std::optional<base::Tokens> context;  // of one slot
 };
-
-using experiment::Endpoint;
 
 // CompletionRequest is a greedy request, streamed. A chat's prompt is one user message; another
 // prompt is continued as it is.
@@ -36,12 +35,6 @@ struct CompletionRequest {
   bool cache_prompt = false;
   bool ignore_end = true;  // goes on behind an end-of-text token
   std::optional<std::int64_t> slot;
-};
-
-// Answer is a request's record and its whole text.
-struct Answer {
-  experiment::Completion completion;
-  std::string content, reasoning;
 };
 
 // Client asks one llama-server.
@@ -68,8 +61,8 @@ class Client {
   // Complete streams one request. The first arrival is that of the first text that is not empty,
   // reasoning included; an answer without usage or timings is an error, for nothing could be
   // checked then.
-  [[nodiscard]] base::Result<Answer> Complete(const CompletionRequest& request,
-                                              const sys::StopSignal& stop) const;
+  [[nodiscard]] base::Result<experiment::Completion> Complete(const CompletionRequest& request,
+                                                              const sys::StopSignal& stop) const;
 
  private:
   [[nodiscard]] base::Result<base::Json> Ask(const std::string& path, const base::Json* body,

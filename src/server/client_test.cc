@@ -5,6 +5,7 @@
 #include "server/answer_stream.h"
 #include "server/fake_server.h"
 #include "sys/test_server.h"
+#include "sys/text_file.h"
 
 namespace culprit::server {
 namespace {
@@ -21,20 +22,18 @@ TEST_F(ClientTest, StreamsAChat) {
   const CompletionRequest request{.prompt = "Tell me of tokens.", .most = Tokens(40)};
   const auto answer = client.Complete(request, never_);
   ASSERT_TRUE(answer) << answer.error().Text();
-  const auto& completion = answer->completion;
-  EXPECT_EQ(completion.generated, Tokens(40));
-  EXPECT_EQ(completion.arrivals.size(), 40u);
-  EXPECT_TRUE(std::is_sorted(completion.arrivals.begin(), completion.arrivals.end()));
-  EXPECT_EQ(completion.clock, base::NamedClock::kBoottime);
-  EXPECT_LE(*completion.sent, completion.arrivals.front());
-  EXPECT_GE(*completion.ended, completion.arrivals.back());
-  EXPECT_EQ(completion.finish_reason, "length");
-  EXPECT_EQ(completion.text, answer->content);
-  EXPECT_EQ(completion.timings->predicted, Tokens(40));
-  EXPECT_EQ(completion.timings->cached, Tokens(0));
-  EXPECT_EQ(base::Count(completion.timings->prompt), base::Count(completion.prompt));
-  EXPECT_TRUE(completion.timings->draft);
-  EXPECT_EQ(client.Complete(request, never_)->content, answer->content);
+  EXPECT_EQ(answer->generated, Tokens(40));
+  EXPECT_EQ(answer->arrivals.size(), 40u);
+  EXPECT_TRUE(std::is_sorted(answer->arrivals.begin(), answer->arrivals.end()));
+  EXPECT_EQ(answer->clock, base::NamedClock::kBoottime);
+  EXPECT_LE(*answer->sent, answer->arrivals.front());
+  EXPECT_GE(*answer->ended, answer->arrivals.back());
+  EXPECT_EQ(answer->finish_reason, "length");
+  EXPECT_EQ(answer->timings->predicted, Tokens(40));
+  EXPECT_EQ(answer->timings->cached, Tokens(0));
+  EXPECT_EQ(base::Count(answer->timings->prompt), base::Count(answer->prompt));
+  EXPECT_TRUE(answer->timings->draft);
+  EXPECT_EQ(client.Complete(request, never_)->text, answer->text);
 }
 
 TEST_F(ClientTest, ContinuesTextAndTokens) {
@@ -51,10 +50,10 @@ TEST_F(ClientTest, ContinuesTextAndTokens) {
   request.prompt = *ids;
   const auto tokens = client.Complete(request, never_);
   ASSERT_TRUE(tokens) << tokens.error().Text();
-  EXPECT_EQ(tokens->content, text->content);
-  EXPECT_EQ(tokens->completion.prompt, Tokens(3));
-  EXPECT_EQ(tokens->completion.token_ids.size(), 5u);
-  EXPECT_EQ(tokens->completion.finish_reason, "length");
+  EXPECT_EQ(tokens->text, text->text);
+  EXPECT_EQ(tokens->prompt, Tokens(3));
+  EXPECT_EQ(tokens->token_ids.size(), 5u);
+  EXPECT_EQ(tokens->finish_reason, "length");
 }
 
 TEST_F(ClientTest, ReadsWhatTheServerSaysOfItself) {
@@ -71,11 +70,11 @@ TEST_F(ClientTest, KeepsASlotOnDisk) {
   const auto server = StartHealthy(Fake({}, {"--slot-save-path", folder_.path()}));
   const Client client(server.url());
   CompletionRequest request{.prompt = "a long prompt", .cache_prompt = true};
-  const auto prompt = client.Complete(request, never_)->completion.prompt;
+  const auto prompt = client.Complete(request, never_)->prompt;
   EXPECT_EQ(client.SaveSlot(0, "warm.bin", never_), prompt);
   EXPECT_EQ(client.RestoreSlot(0, "warm.bin", never_), prompt);
   const auto warm = client.Complete(request, never_);
-  EXPECT_EQ(warm->completion.timings->cached, Tokens(base::Count(prompt) - 1));
+  EXPECT_EQ(warm->timings->cached, Tokens(base::Count(prompt) - 1));
 }
 
 TEST_F(ClientTest, PassesTheServersRefusalOn) {
@@ -101,7 +100,7 @@ TEST_F(ClientTest, CountsThatAreNotAsWantedAreSeen) {
   const CompletionRequest request{.prompt = "x", .most = Tokens(8)};
   const auto of = [&](const char* fault) {
     const auto server = StartHealthy(Fake({{"FAKE_FAULT", fault}}));
-    return Client(server.url()).Complete(request, never_)->completion;
+    return Client(server.url()).Complete(request, never_).value();
   };
   const auto early = of("stop-early");
   EXPECT_EQ(early.generated, Tokens(4));
@@ -147,6 +146,34 @@ TEST(AnswerStream, ContentThatMakesNoSenseIsAnError) {
   }
 }
 
+// Whole streams of Debian's 0.7.0.
+TEST(AnswerStream, ReadsRecordedStreams) {
+  const auto read = [](const char* name, Endpoint endpoint) {
+    const auto text = sys::ReadText(std::string(CULPRIT_SOURCE_DIR) +
+                                    "/tests/fixtures/llama-server-0.7.0/" + name);
+    AnswerStream stream(endpoint);
+    EXPECT_TRUE(stream.Feed(text.value(), {}));
+    return stream.Finish().value();
+  };
+  const auto chat = read("chat.sse", Endpoint::kChat);
+  EXPECT_EQ(chat.text, " aJorB");
+  EXPECT_EQ(chat.arrivals.size(), 4u);
+  EXPECT_EQ(chat.prompt, Tokens(26));
+  EXPECT_EQ(chat.finish_reason, "length");
+  const auto reasoning = read("chat-reasoning.sse", Endpoint::kChat);
+  EXPECT_EQ(reasoning.arrivals.size(), 4u);
+  EXPECT_TRUE(reasoning.text->starts_with(" aJ"));
+  const auto speculation = read("chat-speculation.sse", Endpoint::kChat);
+  EXPECT_EQ(speculation.generated, Tokens(96));
+  EXPECT_EQ(speculation.arrivals.size(), 96u);
+  EXPECT_EQ(speculation.timings->steps(), base::Steps(75));
+  const auto completion = read("completion.sse", Endpoint::kCompletion);
+  EXPECT_EQ(completion.text, "Nriz of");
+  EXPECT_THAT(completion.token_ids, testing::ElementsAre(305, 389, 349, 406));
+  EXPECT_EQ(completion.prompt, Tokens(6));
+  EXPECT_EQ(completion.finish_reason, "length");
+}
+
 // Chunks of llama.cpp 0.7.0, shortened: a model that thinks before it answers.
 TEST(AnswerStream, TheFirstTokenMayBeReasoning) {
   AnswerStream stream(Endpoint::kChat);
@@ -167,13 +194,11 @@ TEST(AnswerStream, TheFirstTokenMayBeReasoning) {
                   at(5)));
   const auto answer = stream.Finish();
   ASSERT_TRUE(answer) << answer.error().Text();
-  EXPECT_EQ(answer->reasoning, "Hm");
-  EXPECT_EQ(answer->content, "Yes");
-  EXPECT_THAT(answer->completion.arrivals, testing::ElementsAre(at(2), at(4)));
-  EXPECT_EQ(answer->completion.text, "HmYes");
-  EXPECT_EQ(answer->completion.finish_reason, "stop");
-  EXPECT_EQ(answer->completion.prompt, Tokens(45));
-  EXPECT_EQ(answer->completion.generated, Tokens(3));
+  EXPECT_EQ(answer->text, "HmYes");
+  EXPECT_THAT(answer->arrivals, testing::ElementsAre(at(2), at(4)));
+  EXPECT_EQ(answer->finish_reason, "stop");
+  EXPECT_EQ(answer->prompt, Tokens(45));
+  EXPECT_EQ(answer->generated, Tokens(3));
 }
 
 }  // namespace

@@ -54,17 +54,18 @@ sys::Environment ServerEnvironment(const LaunchOptions& options, sys::Environmen
   for (const fs::path& folder : {bin, lib}) {
     if (fs::is_directory(folder, error)) Append(path, folder.string());
   }
-  for (const auto& [key, value] : options.set) {
-    if (key == kLibraryPath) Append(path, value);
+  bool inherits = true;
+  for (const auto& [key, value] : options.environment) {
+    if (key != kLibraryPath) continue;
+    Append(path, value.value_or(""));
+    inherits = inherits && value;
   }
-  const bool inherits = std::find(options.removed.begin(), options.removed.end(), kLibraryPath) ==
-                        options.removed.end();
   if (inherits) Append(path, ValueOf(inherited, kLibraryPath));
 
   sys::Environment environment = std::move(inherited);
-  for (const std::string& key : options.removed) Remove(environment, key);
-  for (const auto& [key, value] : options.set) {
-    environment = sys::WithVariable(std::move(environment), key, value);
+  for (const auto& [key, value] : options.environment) {
+    Remove(environment, key);
+    if (value) environment.push_back(fmt::format("{}={}", key, *value));
   }
   Remove(environment, kLibraryPath);
   if (!path.empty()) environment.push_back(fmt::format("{}={}", kLibraryPath, path));

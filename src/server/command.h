@@ -4,9 +4,9 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "experiment/variant.h"
 #include "sys/process.h"
 
 namespace culprit::server {
@@ -17,9 +17,8 @@ struct LaunchOptions {
   std::string binary;                // a path
   std::optional<std::string> model;
   std::vector<std::string> arguments;
-  std::vector<std::pair<std::string, std::string>> set;  // environment, in this order
-  std::vector<std::string> removed;                      // variables that are to be absent
-  std::string working_directory;                         // "" is this process's
+  std::vector<experiment::EnvironmentChange> environment;  // in this order
+  std::string working_directory;                           // "" is this process's
   std::uint16_t port = 8101;
   std::string log_file;  // gets stdout and stderr, appended
   // Told of the server before its program runs; see sys::ProcessOptions.

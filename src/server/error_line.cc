@@ -11,35 +11,29 @@ namespace {
 
 constexpr std::size_t kLongest = 300;
 
-// What only a line that explains an end says. Sources: llama.cpp, ggml, glibc and its loader.
-constexpr std::array<std::string_view, 24> kTelling = {
-    "GGML_ASSERT",
-    "GGML_ABORT",
-    "CUDA error",
-    "ROCm error",
-    "HIP error",
-    "SYCL error",
-    "vk::",
+// What only a line that explains a crash says. Sources: ggml, glibc and its loader.
+constexpr std::array<std::string_view, 10> kCrash = {
+    "GGML_ASSERT",         "GGML_ABORT",       "CUDA error", "ROCm error",
+    "HIP error",           "SYCL error",       "vk::",       "error while loading shared libraries",
+    "symbol lookup error", "terminate called",
+};
+
+// What a line says that explains why a server did not get ready. Source: llama.cpp.
+constexpr std::array<std::string_view, 11> kRefusal = {
     "failed to open GGUF file",
     "invalid magic characters",
     "error loading model",
     "failed to load model",
     "no backends are loaded",
     "failed to allocate",
-    "out of memory",
     "failed to create context",
     "error: invalid argument",
-    "error: unknown argument",
     "unknown argument",
     "error while handling argument",
     "couldn't bind",
-    "error while loading shared libraries",
-    "symbol lookup error",
-    "terminate called",
-    "what():",
 };
 
-constexpr std::array<std::string_view, 4> kComplaining = {"error:", "Error:", "failed to", "fatal"};
+constexpr std::array<std::string_view, 4> kComplaint = {"error:", "Error:", "failed to", "fatal"};
 
 template <std::size_t N>
 bool SaysOneOf(std::string_view line, const std::array<std::string_view, N>& words) {
@@ -53,6 +47,13 @@ std::string_view TakeLine(std::string_view& text) {
   const auto line = text.substr(0, end);
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   return line;
+}
+
+// A backend that is left out (another one may do) and a request that is refused end no server.
+bool HasErrorLevel(std::string_view line) {
+  const auto text = WithoutPrefix(line);
+  return text.size() < line.size() && line[line.size() - text.size() - 2] == 'E' &&
+         !text.starts_with("load_backend") && text.find("send_error") == std::string_view::npos;
 }
 
 std::string ForPeople(std::string_view line) {
@@ -78,10 +79,10 @@ std::string_view WithoutPrefix(std::string_view line) {
 }
 
 std::optional<std::string> FirstErrorLine(std::string_view log) {
-  std::optional<std::string_view> complaint;
+  std::optional<std::string_view> refusal, complaint;
   while (!log.empty()) {
     const auto line = TakeLine(log);
-    if (SaysOneOf(line, kTelling)) {
+    if (SaysOneOf(line, kCrash)) {
       // terminate called after throwing an instance of 'std::runtime_error'
       //   what():  failed to parse …
       const auto next = log.substr(0, log.find('\n'));
@@ -89,10 +90,12 @@ std::optional<std::string> FirstErrorLine(std::string_view log) {
                            next.find("what():") != std::string_view::npos;
       return ForPeople(line) + (goes_on ? " " + ForPeople(next) : "");
     }
-    if (!complaint && SaysOneOf(line, kComplaining)) complaint = line;
+    if (!refusal && (SaysOneOf(line, kRefusal) || HasErrorLevel(line))) refusal = line;
+    if (!complaint && SaysOneOf(line, kComplaint)) complaint = line;
   }
-  if (!complaint) return std::nullopt;
-  return ForPeople(*complaint);
+  if (!refusal) refusal = complaint;
+  if (!refusal) return std::nullopt;
+  return ForPeople(*refusal);
 }
 
 }  // namespace culprit::server

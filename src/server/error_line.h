@@ -10,10 +10,10 @@ namespace culprit::server {
 // put in front.
 std::string_view WithoutPrefix(std::string_view line);
 
-// FirstErrorLine is the first line of a log that tells why a server left: a failed assertion, a
-// GPU's error, a model that did not load, a wrong argument, a port that was taken, an exception.
-// Without one of those, the first line that calls itself an error. Printable, without its prefix,
-// at most 300 characters; absent when nothing complains.
+// FirstErrorLine is the line of a log that tells why a server left: the first of a crash (a failed
+// assertion, a GPU's error, an exception); else the first of level E or of a refusal (a model that
+// did not load, a wrong argument, a port that was taken); else the first that complains at all.
+// Printable, without its prefix, at most 300 characters; absent when nothing complains.
 std::optional<std::string> FirstErrorLine(std::string_view log);
 
 }  // namespace culprit::server

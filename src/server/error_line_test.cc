@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sys/text_file.h"
+
 namespace culprit::server {
 namespace {
 
@@ -34,6 +36,37 @@ TEST(FirstErrorLine, TellsWhyAServerLeft) {
       {"fine\nmtmd: failed to read \x1B[31mfile", "mtmd: failed to read \\x1b[31mfile"},
   };
   for (const auto& [log, line] : cases) EXPECT_EQ(FirstErrorLine(log), line);
+}
+
+// Whole recordings of Debian's 0.7.0.
+TEST(FirstErrorLine, FindsTheCauseInRecordedLogs) {
+  const std::pair<const char*, std::optional<std::string>> cases[] = {
+      {"bad-value", "error while handling argument \"-c\": stoi"},
+      {"unknown-flag", "error: invalid argument: --no-such-flag"},
+      {"model-missing",
+       "gguf_init_from_file: failed to open GGUF file 'absent.gguf' (No such file or directory)"},
+      {"model-text", "gguf_init_from_reader: invalid magic characters: 'no m', expected 'GGUF'"},
+      {"model-torn",
+       "llama_model_load: error loading model: tensor 'blk.1.ffn_down.weight' data is not within "
+       "the file bounds, model is corrupted or incomplete"},
+      {"port-in-use",
+       "srv         start: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 8101"},
+      {"q4_0-no-flash-attention",
+       "llama_init_from_model: quantized V cache requires flash_attn to be enabled"},
+      {"default",
+       "srv    send_error: task id = 49, error: request (1151 tokens) exceeds the available "
+       "context "
+       "size (1024 tokens), try increasing it"},
+      {"verbose", std::nullopt},
+      {"speculation-verbose", std::nullopt},
+      {"stopped-while-loading", std::nullopt},
+  };
+  for (const auto& [name, line] : cases) {
+    const auto text = sys::ReadText(std::string(CULPRIT_SOURCE_DIR) +
+                                    "/tests/fixtures/llama-server-0.7.0/log-" + name + ".txt");
+    ASSERT_TRUE(text) << text.error().Text();
+    EXPECT_EQ(FirstErrorLine(*text), line) << name;
+  }
 }
 
 TEST(FirstErrorLine, IsAbsentWhenNothingComplains) {

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "server/server.h"
@@ -15,8 +14,6 @@
 #include "sys/sample_files.h"
 
 namespace culprit::server {
-
-using Variables = std::vector<std::pair<std::string, std::string>>;
 
 // FakeServerTest gives each test a folder for logs, and is skipped where there is no Python.
 class FakeServerTest : public testing::Test {
@@ -27,11 +24,11 @@ class FakeServerTest : public testing::Test {
     if (!python || !python->ok())
       GTEST_SKIP() << "python3, in which the fake is written, is absent";
   }
-  [[nodiscard]] LaunchOptions Fake(Variables environment = {},
+  [[nodiscard]] LaunchOptions Fake(std::vector<experiment::EnvironmentChange> environment = {},
                                    std::vector<std::string> arguments = {}) const {
     return {.binary = CULPRIT_SOURCE_DIR "/tests/fakes/llama_server",
             .arguments = std::move(arguments),
-            .set = std::move(environment),
+            .environment = std::move(environment),
             .port = sys::FreePort(first_port_).value(),
             .log_file = folder_.path() + "/server.log"};
   }

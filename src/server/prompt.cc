@@ -63,10 +63,10 @@ std::string WithoutHalfCharacters(std::string text) {
 // Measured is what the server counts for a text in a real request.
 Result<Tokens> Measured(const Client& client, Endpoint endpoint, const std::string& text,
                         const StopSignal& stop) {
-  const auto answer =
+  const auto completion =
       client.Complete({.endpoint = endpoint, .prompt = text, .cache_prompt = true}, stop);
-  if (!answer) return Fail(answer.error());
-  return answer->completion.prompt;
+  if (!completion) return Fail(completion.error());
+  return completion->prompt;
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ namespace culprit::server {
 // ExactPrompt is a text that a server counts as exactly so many tokens, chat template and
 // begin-of-text included.
 //
-// text is valid UTF-8 when the source was. copies tells how often the source text was needed, with
-// a numbered heading between; 1 is the wish, for repeated text flatters speculation.
+// text is valid UTF-8 when the source was. copies tells how often the source was laid end to end to
+// be long enough, with a numbered heading between: 1 is the wish, for repeated text flatters
+// speculation.
 struct ExactPrompt {
   std::string text;
   base::Tokens tokens{};

@@ -75,8 +75,8 @@ Status Server::WaitUntilHealthy(nanoseconds limit, const sys::StopSignal& stop) 
                                  .answer_bytes = 1 << 16};
     const auto answer = sys::Get(url_ + "/health", limits, stop);
     if (answer && answer->status == 200) {
-      // Another server's health says nothing.
-      healthy_ = sys::WhoListens(port_, process_.identity().pid) == sys::Listener::kGroup;
+      // Another server's health says nothing. Where /proc doesn't tell (kNobody), ours is believed.
+      healthy_ = sys::WhoListens(port_, process_.identity().pid) != sys::Listener::kSomebodyElse;
       if (healthy_) return {};
       return Fail(ErrorCode::kEnvironment,
                   fmt::format("another server answers on port {} of 127.0.0.1", port_), "",

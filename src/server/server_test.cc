@@ -85,7 +85,7 @@ TEST_F(ServerTest, WaitingEndsWhenTheUserWantsToStop) {
 }
 
 TEST_F(ServerTest, AnotherServerOnThePortIsNotTakenForOurs) {
-  const auto options = Fake();
+  const auto options = Fake({{"FAKE_FAULT", "share-port"}});
   auto other = StartHealthy(options);
   const auto error = Refusal(options);
   EXPECT_EQ(error.code, ErrorCode::kEnvironment);

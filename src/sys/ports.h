@@ -18,8 +18,8 @@ base::Result<std::uint16_t> FreePort(std::uint16_t preferred = 8101);
 enum class Listener { kNobody, kGroup, kSomebodyElse };
 
 // WhoListens tells whether everything that accepts connections for 127.0.0.1:port belongs to a
-// process group. A server that sets SO_REUSEPORT binds beside another one without an error, and
-// the kernel then deals connections out to both: one stranger is enough for kSomebodyElse.
+// process group. Servers that set SO_REUSEPORT share a port without an error, and the kernel deals
+// connections out to them: one stranger is enough for kSomebodyElse.
 Listener WhoListens(std::uint16_t port, pid_t group);
 
 // GroupMembers are the pids of a process group, zombies included.
