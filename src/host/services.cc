@@ -63,27 +63,39 @@ class Service : public Knob {
     return std::string(active == kRunning ? kRunning : kStopped);
   }
 
+  // A unit of systemd-run vanishes when it stops, and so does one whose file was deleted.
+  [[nodiscard]] Status CanReturn(const std::string& present,
+                                 const Announce& announce) const override {
+    auto state = Show();
+    if (!state) return Fail(std::move(state.error()));
+    const bool lasting = (*state)["LoadState"] == "loaded" && (*state)["Transient"] != "yes";
+    if (!lasting || (*state)["CanStart"] == "no") {
+      return Fail(ErrorCode::kEnvironment, "is left running: systemd could not start it again",
+                  unit_);
+    }
+    if (scope_ == ServiceScope::kUser || IsRoot()) return {};
+    auto asked = Ask(present, Privilege::kSudoWithoutMemory, announce);
+    if (!asked) {
+      asked.error().hint =
+          "it is left running, because only a person could start it again; allow "
+          "that in sudoers with NOPASSWD, or stop it yourself";
+    }
+    return asked;
+  }
+
   [[nodiscard]] Status Write(const std::string& value, const Announce& announce) const override {
     if (value != kRunning && value != kStopped) {
       return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"", unit_);
     }
-    const bool start = value == kRunning;
-    if (!start) {
-      if (auto back = CanBeStartedAgain(); !back) return back;
-    }
-    auto argv = Systemctl();
-    for (const char* word : {"--no-ask-password", "--no-block", start ? "start" : "stop"}) {
-      argv.emplace_back(word);
-    }
-    argv.push_back(unit_);
-    const auto sudo = scope_ == ServiceScope::kSystem ? Sudo::kWhenDenied : Sudo::kNever;
-    if (auto asked = ChangeByCommand(argv, sudo, announce); !asked) return asked;
+    const auto privilege = scope_ == ServiceScope::kSystem ? Privilege::kSudo : Privilege::kOwn;
+    if (auto asked = Ask(value, privilege, announce); !asked) return asked;
     auto state = AtRest();
     if (!state) return Fail(std::move(state.error()));
-    if (((*state)["ActiveState"] == kRunning) == start) return {};
+    const std::string& active = (*state)["ActiveState"];
+    if ((active == kRunning) == (value == kRunning)) return {};
     return Fail(ErrorCode::kEnvironment,
-                fmt::format("was asked to {} and is {} (result: {})", start ? "start" : "stop",
-                            (*state)["ActiveState"], (*state)["Result"]),
+                fmt::format("was asked to {} and is {} (result: {})", Verb(value), active,
+                            (*state)["Result"]),
                 unit_, "see " + LogCommand());
   }
 
@@ -95,6 +107,18 @@ class Service : public Knob {
 
   [[nodiscard]] std::string LogCommand() const {
     return (scope_ == ServiceScope::kUser ? "journalctl --user -u " : "journalctl -u ") + unit_;
+  }
+
+  static const char* Verb(std::string_view value) { return value == kRunning ? "start" : "stop"; }
+
+  [[nodiscard]] Status Ask(const std::string& value, Privilege privilege,
+                           const Announce& announce) const {
+    auto argv = Systemctl();
+    for (const char* word : {"--no-ask-password", "--no-block", Verb(value)}) {
+      argv.emplace_back(word);
+    }
+    argv.push_back(unit_);
+    return ChangeByCommand(argv, privilege, announce);
   }
 
   [[nodiscard]] Result<Properties> Show() const {
@@ -133,15 +157,6 @@ class Service : public Knob {
       static_cast<void>(never.SleepFor(pause));
       pause = std::min<std::chrono::nanoseconds>(2 * pause, std::chrono::milliseconds(500));
     }
-  }
-
-  // A unit of systemd-run vanishes when it stops, and so does one whose file was deleted.
-  [[nodiscard]] Status CanBeStartedAgain() const {
-    auto state = Show();
-    if (!state) return Fail(std::move(state.error()));
-    const bool lasting = (*state)["LoadState"] == "loaded" && (*state)["Transient"] != "yes";
-    if (lasting && (*state)["CanStart"] != "no") return {};
-    return Fail(ErrorCode::kEnvironment, "is not stopped: systemd could not start it again", unit_);
   }
 
   ServiceScope scope_;

@@ -577,6 +577,16 @@ class Sudo(CrashTest):
         self.assertIn("a password is required", said)
         self.assert_as_before(world)
 
+    def test_that_only_remembers_a_password_is_not_enough(self):
+        """What the user typed a minute ago is forgotten by the time the service is to start."""
+        world = self.worlds[0]
+        (world.host / "sudo_remembers").touch()
+        code, said = self.finished(world.run(**self.user))
+        self.assertEqual(code, 5, said)
+        self.assertIn("it is left running, because only a person could start it again", said)
+        self.assertFalse([call for call in world.calls() if " stop " in call])
+        self.assert_as_before(world)
+
     def test_that_wants_a_password_when_all_is_to_be_put_back(self):
         world = self.worlds[0]
         run = world.run(RUNNING, **self.user)
