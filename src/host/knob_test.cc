@@ -79,8 +79,7 @@ TEST_F(KnobTest, GivesUpOnAServiceThatDoesNotComeToRest) {
   const auto read = (*knob)->Read();
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, ErrorCode::kTimeout);
-  EXPECT_EQ(read.error().Text(),
-            "qwen.service: is still activating after 0 s; see journalctl -u qwen.service");
+  EXPECT_EQ(read.error().Text(), "is still activating after 0 s; see journalctl -u qwen.service");
 }
 
 TEST_F(KnobTest, TakesAFailedServiceForAStoppedOne) {
@@ -94,7 +93,7 @@ TEST_F(KnobTest, SaysThatAServiceDoesNotStart) {
   const auto written = Make(qwen_)->Write("active", Announcing());
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().Text(),
-            "qwen.service: was asked to start and is failed (result: exit-code); see journalctl -u "
+            "was asked to start and is failed (result: exit-code); see journalctl -u "
             "qwen.service");
 }
 

@@ -32,8 +32,8 @@ class Restoration {
       if (const auto* health = std::get_if<Health>(&entry.fact)) WaitFor(entry, *health);
     }
     if (journal_.damaged() > 0) {
-      report_.failed.push_back(fmt::format("{} damaged lines of {} could not be acted upon",
-                                           journal_.damaged(), journal_.path()));
+      report_.failed.push_back(
+          fmt::format("{}: lines that cannot be read: {}", journal_.path(), journal_.damaged()));
     }
     if (report_.complete()) Finish();
     return std::move(report_);

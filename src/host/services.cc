@@ -58,7 +58,7 @@ class Service : public Knob {
     if (!state) return Fail(std::move(state.error()));
     const std::string active = (*state)["ActiveState"];
     if ((*state)["LoadState"] == "not-found" && active != kRunning) {
-      return Fail(ErrorCode::kNotFound, "there is no such unit", unit_);
+      return Fail(ErrorCode::kNotFound, "there is no such unit");
     }
     return std::string(active == kRunning ? kRunning : kStopped);
   }
@@ -70,8 +70,7 @@ class Service : public Knob {
     if (!state) return Fail(std::move(state.error()));
     const bool lasting = (*state)["LoadState"] == "loaded" && (*state)["Transient"] != "yes";
     if (!lasting || (*state)["CanStart"] == "no") {
-      return Fail(ErrorCode::kEnvironment, "is left running: systemd could not start it again",
-                  unit_);
+      return Fail(ErrorCode::kEnvironment, "is left running: systemd could not start it again");
     }
     if (scope_ == ServiceScope::kUser || IsRoot()) return {};
     auto asked = Ask(present, Privilege::kSudoWithoutMemory, announce);
@@ -85,7 +84,7 @@ class Service : public Knob {
 
   [[nodiscard]] Status Write(const std::string& value, const Announce& announce) const override {
     if (value != kRunning && value != kStopped) {
-      return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"", unit_);
+      return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"");
     }
     const auto privilege = scope_ == ServiceScope::kSystem ? Privilege::kSudo : Privilege::kOwn;
     if (auto asked = Ask(value, privilege, announce); !asked) return asked;
@@ -96,7 +95,7 @@ class Service : public Knob {
     return Fail(ErrorCode::kEnvironment,
                 fmt::format("was asked to {} and is {} (result: {})", Verb(value), active,
                             (*state)["Result"]),
-                unit_, "see " + LogCommand());
+                "", "see " + LogCommand());
   }
 
  private:
@@ -130,7 +129,7 @@ class Service : public Knob {
     if (!shown) return Fail(std::move(shown.error()));
     auto properties = ParseProperties(*shown);
     if (properties["ActiveState"].empty()) {
-      return Fail(ErrorCode::kEnvironment, "systemctl does not tell its state", unit_);
+      return Fail(ErrorCode::kEnvironment, "systemctl does not tell its state");
     }
     return properties;
   }
@@ -152,7 +151,7 @@ class Service : public Knob {
         return Fail(ErrorCode::kTimeout,
                     fmt::format("is still {} after {} s", queued ? active + ", with a job" : active,
                                 std::chrono::duration_cast<std::chrono::seconds>(rest_).count()),
-                    unit_, "see " + LogCommand());
+                    "", "see " + LogCommand());
       }
       static_cast<void>(never.SleepFor(pause));
       pause = std::min<std::chrono::nanoseconds>(2 * pause, std::chrono::milliseconds(500));
