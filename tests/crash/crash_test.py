@@ -210,6 +210,7 @@ class CrashTest(unittest.TestCase):
     def killed_both(self, world):
         run = world.run(RUNNING)
         world.wait_until_halted(run)
+        wait_until(lambda: len(world.processes("sleep")) == 2, "the server has its child")
         world.kill_guardian()
         world.kill(run)
 
@@ -287,6 +288,7 @@ class KilledAtEachStep(CrashTest):
         def kill_a_run_with_a_server(world, *guardian_halts):
             run = world.run(",".join([RUNNING, *guardian_halts]))
             world.wait_until_halted(run)
+            wait_until(lambda: len(world.processes("sleep")) == 2, "the server has its child")
             (world.steps / "halted").unlink()
             world.kill(run)
 
