@@ -61,7 +61,6 @@ class Session {
   void NoteEnded(const sys::ProcessIdentity& process);
   // EnsureGuardian starts another guardian when there is none alive: before each trial.
   base::Status EnsureGuardian();
-  [[nodiscard]] const sys::ProcessIdentity& guardian() const { return guardian_->identity(); }
 
   // End puts the machine back and gives it to others. What failed stays in the journal. Called
   // again it does nothing.
