@@ -1,12 +1,9 @@
 #include "cli/restore_report.h"
 
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <string>
 
 #include "base/printable.h"
-#include "cli/output.h"
 
 namespace culprit::cli {
 
@@ -18,9 +15,11 @@ ExitCode PrintRestored(const host::RestoreReport& report) {
   for (const auto& sentence : report.failed) {
     text += "NOT RESTORED: " + base::Printable(sentence) + "\n";
   }
+  if (!report.complete()) {
+    text += "culprit: this machine is not as it was: mend that and run culprit restore\n";
+  }
   std::fputs(text.c_str(), stderr);
-  const auto status = report.AsStatus();
-  return status ? ExitCode::kDone : PrintError(status.error());
+  return report.complete() ? ExitCode::kDone : ExitCodeFor(base::ErrorCode::kNotRestored);
 }
 
 }  // namespace culprit::cli

@@ -51,9 +51,8 @@ bool IsDenied(const sys::CommandResult& result) {
   std::string said = result.err;
   std::transform(said.begin(), said.end(), said.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return !result.ok() && std::any_of(kRefusals.begin(), kRefusals.end(), [&](const char* words) {
-    return said.find(words) != std::string::npos;
-  });
+  return std::any_of(kRefusals.begin(), kRefusals.end(),
+                     [&](const char* words) { return said.find(words) != std::string::npos; });
 }
 
 }  // namespace
@@ -65,7 +64,10 @@ Result<std::string> ReadByCommand(const std::vector<std::string>& argv) {
   return result->out;
 }
 
-Status ChangeByCommand(const std::vector<std::string>& argv, Sudo sudo, const Announce& announce) {
+bool IsRoot() { return ::geteuid() == 0; }
+
+Status ChangeByCommand(const std::vector<std::string>& argv, Privilege privilege,
+                       const Announce& announce) {
   const auto run = [&](const std::vector<std::string>& words) {
     sys::ProcessOptions options{.argv = words, .environment = PlainEnvironment()};
     options.before_exec = [&](const sys::ProcessIdentity& process) {
@@ -75,14 +77,15 @@ Status ChangeByCommand(const std::vector<std::string>& argv, Sudo sudo, const An
   };
   auto result = run(argv);
   if (!result) return Fail(std::move(result.error()));
-  if (sudo == Sudo::kNever || ::geteuid() == 0 || !IsDenied(*result)) {
-    return result->ok() ? Status() : Failed(argv, *result);
-  }
+  if (result->ok()) return {};
+  if (privilege == Privilege::kOwn || IsRoot() || !IsDenied(*result)) return Failed(argv, *result);
+
   std::vector<std::string> with_sudo{"sudo", "-n"};
+  if (privilege == Privilege::kSudoWithoutMemory) with_sudo.emplace_back("-k");
   with_sudo.insert(with_sudo.end(), argv.begin(), argv.end());
-  auto again = run(with_sudo);
-  if (!again) return Fail(std::move(again.error()));
-  return again->ok() ? Status() : Failed(with_sudo, *again);
+  result = run(with_sudo);
+  if (!result) return Fail(std::move(result.error()));
+  return result->ok() ? Status() : Failed(with_sudo, *result);
 }
 
 }  // namespace culprit::host

@@ -13,12 +13,16 @@ namespace culprit::host {
 // kEnvironment with its own words when it failed.
 base::Result<std::string> ReadByCommand(const std::vector<std::string>& argv);
 
-// Sudo says what to do when the user alone may not make a change.
-enum class Sudo { kNever, kWhenDenied };
+// Privilege says with whose a change may be made: the user's own, or root's by `sudo -n` where the
+// user is denied; the latter also without what sudo remembers of passwords typed before, which a
+// guardian has not and which is forgotten after some minutes.
+enum class Privilege { kOwn, kSudo, kSudoWithoutMemory };
 
-// ChangeByCommand runs a command that changes the machine, announced before it runs. When it is
-// denied and this is not root, it is run again with `sudo -n`.
-base::Status ChangeByCommand(const std::vector<std::string>& argv, Sudo sudo,
+// ChangeByCommand runs a command that changes the machine, announced before it runs.
+base::Status ChangeByCommand(const std::vector<std::string>& argv, Privilege privilege,
                              const Announce& announce);
+
+// IsRoot tells whether there is nothing that this process may not do.
+bool IsRoot();
 
 }  // namespace culprit::host

@@ -25,7 +25,6 @@ class Guardian {
   ~Guardian();
 
   [[nodiscard]] bool IsAlive() { return !process_.Poll(); }
-  [[nodiscard]] const sys::ProcessIdentity& identity() const { return process_.identity(); }
   // Dismiss tells it that there is nothing left to do, and waits until it has left.
   void Dismiss();
 

@@ -14,9 +14,10 @@ namespace culprit::host {
 bool AnswersOk(const std::string& url) {
   // http://127.0.0.1:8001/health
   std::string_view rest = url;
-  constexpr std::string_view kStart = "http://127.0.0.1:";
-  if (!rest.starts_with(kStart)) return false;
-  rest.remove_prefix(kStart.size());
+  std::string_view start = "http://127.0.0.1:";
+  if (!rest.starts_with(start)) start = "http://localhost:";
+  if (!rest.starts_with(start)) return false;
+  rest.remove_prefix(start.size());
   std::uint16_t port = 0;
   const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), port);
   rest.remove_prefix(static_cast<std::size_t>(parsed.ptr - rest.data()));

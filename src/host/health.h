@@ -4,8 +4,8 @@
 
 namespace culprit::host {
 
-// AnswersOk asks a service of this machine, http://127.0.0.1:PORT/PATH, and says whether it
-// answered 200 within two seconds. Any other address: no.
+// AnswersOk asks a service of this machine, http://127.0.0.1:PORT/PATH (or localhost), and says
+// whether it answered 200 within two seconds. Any other address: no.
 bool AnswersOk(const std::string& url);
 
 }  // namespace culprit::host

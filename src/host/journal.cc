@@ -152,8 +152,9 @@ Status Journal::Load() {
     Keep(*std::move(entry));
   }
   size_ = static_cast<std::int64_t>(text->size() - rest.size());
+  if (rest.empty()) return {};
   // A file that cannot be cut cannot be added to either, which Append will say.
-  if (!rest.empty() && ::ftruncate(fd_, size_) != 0) return {};
+  [[maybe_unused]] const int cut = ::ftruncate(fd_, size_);
   return {};
 }
 

@@ -26,6 +26,11 @@ class Knob {
   // Read returns the present value, once a change under way has ended. Fails with kNotFound when
   // the machine has no such setting, kTimeout when it does not come to rest.
   [[nodiscard]] virtual base::Result<std::string> Read() const = 0;
+  // CanReturn fails when the present value, once changed, could not be written again by a program
+  // alone. It writes that value, which changes nothing, as a guardian would have to: without a
+  // password that the user typed a minute ago.
+  [[nodiscard]] virtual base::Status CanReturn(const std::string& present,
+                                               const Announce& announce) const = 0;
   // Write changes the value and returns when it holds. Each command it runs is announced.
   [[nodiscard]] virtual base::Status Write(const std::string& value,
                                            const Announce& announce) const = 0;

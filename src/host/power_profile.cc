@@ -31,10 +31,21 @@ class PowerProfile : public Knob {
     return name;
   }
 
+  [[nodiscard]] base::Status CanReturn(const std::string& present,
+                                       const Announce& announce) const override {
+    if (IsRoot()) return {};
+    return Set(present, Privilege::kSudoWithoutMemory, announce);
+  }
+
   [[nodiscard]] base::Status Write(const std::string& value,
                                    const Announce& announce) const override {
+    return Set(value, Privilege::kSudo, announce);
+  }
+
+ private:
+  static base::Status Set(const std::string& value, Privilege privilege, const Announce& announce) {
     if (!IsProfileName(value)) return Fail(ErrorCode::kUsage, "is no power profile", value);
-    return ChangeByCommand({"powerprofilesctl", "set", value}, Sudo::kWhenDenied, announce);
+    return ChangeByCommand({"powerprofilesctl", "set", value}, privilege, announce);
   }
 };
 

@@ -32,8 +32,8 @@ class Restoration {
       if (const auto* health = std::get_if<Health>(&entry.fact)) WaitFor(entry, *health);
     }
     if (journal_.damaged() > 0) {
-      report_.failed.push_back(fmt::format("{} damaged lines of {} could not be acted upon",
-                                           journal_.damaged(), journal_.path()));
+      report_.failed.push_back(
+          fmt::format("{}: lines that cannot be read: {}", journal_.path(), journal_.damaged()));
     }
     if (report_.complete()) Finish();
     return std::move(report_);
@@ -105,15 +105,17 @@ class Restoration {
                       fmt::format("was set to {} and is {}", value, *present));
   }
 
+  // Nobody is kept waiting for a server whose service may have failed to start.
   void WaitFor(const JournalEntry& entry, const Health& health) {
     const sys::StopSignal never;
     const std::string url = base::Printable(health.url);
-    const auto end = std::chrono::steady_clock::now() + health.within;
+    const auto within = report_.complete() ? health.within : std::chrono::seconds(0);
+    const auto end = std::chrono::steady_clock::now() + within;
     Tell("waiting for " + url);
     while (!options_.answers(health.url)) {
       if (std::chrono::steady_clock::now() >= end) {
-        report_.failed.push_back(fmt::format("{} does not answer 200 after {} s, and did before",
-                                             url, health.within.count()));
+        report_.failed.push_back(
+            fmt::format("{} does not answer 200 after {} s, and did before", url, within.count()));
         return;
       }
       static_cast<void>(never.SleepFor(std::chrono::milliseconds(500)));

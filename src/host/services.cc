@@ -58,33 +58,44 @@ class Service : public Knob {
     if (!state) return Fail(std::move(state.error()));
     const std::string active = (*state)["ActiveState"];
     if ((*state)["LoadState"] == "not-found" && active != kRunning) {
-      return Fail(ErrorCode::kNotFound, "there is no such unit", unit_);
+      return Fail(ErrorCode::kNotFound, "there is no such unit");
     }
     return std::string(active == kRunning ? kRunning : kStopped);
   }
 
+  // A unit of systemd-run vanishes when it stops, and so does one whose file was deleted.
+  [[nodiscard]] Status CanReturn(const std::string& present,
+                                 const Announce& announce) const override {
+    auto state = Show();
+    if (!state) return Fail(std::move(state.error()));
+    const bool lasting = (*state)["LoadState"] == "loaded" && (*state)["Transient"] != "yes";
+    if (!lasting || (*state)["CanStart"] == "no") {
+      return Fail(ErrorCode::kEnvironment, "is left running: systemd could not start it again");
+    }
+    if (scope_ == ServiceScope::kUser || IsRoot()) return {};
+    auto asked = Ask(present, Privilege::kSudoWithoutMemory, announce);
+    if (!asked) {
+      asked.error().hint =
+          "it is left running, because only a person could start it again; allow "
+          "that in sudoers with NOPASSWD, or stop it yourself";
+    }
+    return asked;
+  }
+
   [[nodiscard]] Status Write(const std::string& value, const Announce& announce) const override {
     if (value != kRunning && value != kStopped) {
-      return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"", unit_);
+      return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"");
     }
-    const bool start = value == kRunning;
-    if (!start) {
-      if (auto back = CanBeStartedAgain(); !back) return back;
-    }
-    auto argv = Systemctl();
-    for (const char* word : {"--no-ask-password", "--no-block", start ? "start" : "stop"}) {
-      argv.emplace_back(word);
-    }
-    argv.push_back(unit_);
-    const auto sudo = scope_ == ServiceScope::kSystem ? Sudo::kWhenDenied : Sudo::kNever;
-    if (auto asked = ChangeByCommand(argv, sudo, announce); !asked) return asked;
+    const auto privilege = scope_ == ServiceScope::kSystem ? Privilege::kSudo : Privilege::kOwn;
+    if (auto asked = Ask(value, privilege, announce); !asked) return asked;
     auto state = AtRest();
     if (!state) return Fail(std::move(state.error()));
-    if (((*state)["ActiveState"] == kRunning) == start) return {};
+    const std::string& active = (*state)["ActiveState"];
+    if ((active == kRunning) == (value == kRunning)) return {};
     return Fail(ErrorCode::kEnvironment,
-                fmt::format("was asked to {} and is {} (result: {})", start ? "start" : "stop",
-                            (*state)["ActiveState"], (*state)["Result"]),
-                unit_, "see " + LogCommand());
+                fmt::format("was asked to {} and is {} (result: {})", Verb(value), active,
+                            (*state)["Result"]),
+                "", "see " + LogCommand());
   }
 
  private:
@@ -97,6 +108,18 @@ class Service : public Knob {
     return (scope_ == ServiceScope::kUser ? "journalctl --user -u " : "journalctl -u ") + unit_;
   }
 
+  static const char* Verb(std::string_view value) { return value == kRunning ? "start" : "stop"; }
+
+  [[nodiscard]] Status Ask(const std::string& value, Privilege privilege,
+                           const Announce& announce) const {
+    auto argv = Systemctl();
+    for (const char* word : {"--no-ask-password", "--no-block", Verb(value)}) {
+      argv.emplace_back(word);
+    }
+    argv.push_back(unit_);
+    return ChangeByCommand(argv, privilege, announce);
+  }
+
   [[nodiscard]] Result<Properties> Show() const {
     auto argv = Systemctl();
     argv.emplace_back("show");
@@ -106,7 +129,7 @@ class Service : public Knob {
     if (!shown) return Fail(std::move(shown.error()));
     auto properties = ParseProperties(*shown);
     if (properties["ActiveState"].empty()) {
-      return Fail(ErrorCode::kEnvironment, "systemctl does not tell its state", unit_);
+      return Fail(ErrorCode::kEnvironment, "systemctl does not tell its state");
     }
     return properties;
   }
@@ -128,20 +151,11 @@ class Service : public Knob {
         return Fail(ErrorCode::kTimeout,
                     fmt::format("is still {} after {} s", queued ? active + ", with a job" : active,
                                 std::chrono::duration_cast<std::chrono::seconds>(rest_).count()),
-                    unit_, "see " + LogCommand());
+                    "", "see " + LogCommand());
       }
       static_cast<void>(never.SleepFor(pause));
       pause = std::min<std::chrono::nanoseconds>(2 * pause, std::chrono::milliseconds(500));
     }
-  }
-
-  // A unit of systemd-run vanishes when it stops, and so does one whose file was deleted.
-  [[nodiscard]] Status CanBeStartedAgain() const {
-    auto state = Show();
-    if (!state) return Fail(std::move(state.error()));
-    const bool lasting = (*state)["LoadState"] == "loaded" && (*state)["Transient"] != "yes";
-    if (lasting && (*state)["CanStart"] != "no") return {};
-    return Fail(ErrorCode::kEnvironment, "is not stopped: systemd could not start it again", unit_);
   }
 
   ServiceScope scope_;

@@ -61,7 +61,11 @@ Status Session::Borrow(const sys::StopSignal& stop) {
   }
   std::vector<Health> healthy;
   for (const std::string& url : options_.health_urls) {
-    if (options_.restore.answers(url)) healthy.push_back({url, options_.health_deadline});
+    if (options_.restore.answers(url)) {
+      healthy.push_back({url, options_.health_deadline});
+    } else {
+      warnings_.push_back(url + " does not answer 200 now, and will not be waited for");
+    }
   }
   auto journal = Journal::Create(folder_, options_.at_step);
   if (!journal) return Fail(std::move(journal.error()));
@@ -102,10 +106,13 @@ Status Session::Apply(const Setting& setting) {
   if (!knob) return Fail(std::move(knob.error()));
   const std::string what = (*knob)->Description();
   if (options_.restore.progress) options_.restore.progress(what + ": " + setting.want);
-  if (auto noted = journal_->Append(setting); !noted) return Fail(std::move(noted.error()));
   const Announce announce = [this](const sys::ProcessIdentity& process, std::string_view command) {
     return NoteStarted(process, command);
   };
+  if (auto can = (*knob)->CanReturn(setting.was, announce); !can) {
+    return Fail(std::move(can.error()).In(what));
+  }
+  if (auto noted = journal_->Append(setting); !noted) return Fail(std::move(noted.error()));
   journal_->Step("before write");
   auto changed = (*knob)->Write(setting.want, announce);
   journal_->Step("after write");

@@ -52,7 +52,7 @@ class Session {
 
   // earlier is what was put back of an interrupted run, before this one began.
   [[nodiscard]] const std::optional<RestoreReport>& earlier() const { return earlier_; }
-  // warnings are sentences about optional changes that could not be made.
+  // warnings are sentences: optional changes that could not be made, addresses that are silent.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
   // NoteStarted journals a process that this machine does not have once it is given back; for
@@ -61,7 +61,6 @@ class Session {
   void NoteEnded(const sys::ProcessIdentity& process);
   // EnsureGuardian starts another guardian when there is none alive: before each trial.
   base::Status EnsureGuardian();
-  [[nodiscard]] const sys::ProcessIdentity& guardian() const { return guardian_->identity(); }
 
   // End puts the machine back and gives it to others. What failed stays in the journal. Called
   // again it does nothing.

@@ -14,7 +14,6 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 #include "base/check.h"
 
@@ -224,9 +223,11 @@ Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
 }  // namespace
 
 std::optional<ProcessIdentity> Identify(pid_t pid) {
-  // 1234 (a name) with ) in it) S 1 1234 …: the name ends at the last parenthesis.
+  // 1234 (a name) with ) in it) S 1 1234 …: the name ends at the last parenthesis. Not read through
+  // iterators, which throw when the process dies between open and read.
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  std::string line;
+  std::getline(file, line, '\0');
   const auto name_end = line.rfind(") ");
   if (name_end == std::string::npos) return std::nullopt;
   const char state = line[name_end + 2];

@@ -18,10 +18,11 @@ struct Place {
   pid_t group = 0, session = 0;
 };
 
-// 1234 (a name) with ) in it) S 1 1234 1200 …: state, parent, group, session.
+// 1234 (a name) with ) in it) S 1 1234 1200 …: state, parent, group, session. As in Identify.
 std::optional<Place> PlaceOf(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  std::string line;
+  std::getline(file, line, '\0');
   const auto name_end = line.rfind(") ");
   if (name_end == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(name_end + 2));

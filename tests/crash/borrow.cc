@@ -29,8 +29,11 @@ namespace {
 using namespace std::chrono_literals;
 using cli::ExitCode;
 
-// A service that hangs is given up after this time, and one that does not answer.
-constexpr auto kRest = 3s;
+// $BORROW_PATIENCE_S is when a service is given up that hangs, or that does not answer.
+std::chrono::seconds Patience() {
+  const char* patience = std::getenv("BORROW_PATIENCE_S");
+  return std::chrono::seconds(patience == nullptr ? 60 : std::atoi(patience));
+}
 
 void Halt(const std::string& folder) {
   std::ofstream(folder + "halted.new") << ::getpid() << '\n';
@@ -58,7 +61,7 @@ host::AtStep StepsOf(const std::string& role) {
 }
 
 host::RestoreOptions HowToRestore() {
-  return {.rest = kRest, .progress = [](const std::string& sentence) {
+  return {.rest = Patience(), .progress = [](const std::string& sentence) {
             std::fputs((sentence + "\n").c_str(), stderr);
           }};
 }
@@ -76,7 +79,7 @@ host::Change ChangeOf(const std::string& text, bool optional) {
 
 host::SessionOptions Wishes(const Options& options) {
   host::SessionOptions wishes{.health_urls = options.health,
-                              .health_deadline = kRest,
+                              .health_deadline = Patience(),
                               .holder = "borrow",
                               .wait_for_machine = !options.no_wait,
                               .restore = HowToRestore(),
