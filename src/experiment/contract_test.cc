@@ -92,6 +92,14 @@ TEST(Contract, WantsAVariantToBeTheSameServerEachTime) {
               ElementsAre("server_changed"));
 }
 
+// Seen on an H200: the first start compiled kernels with libnvidia-ptxjitcompiler.so, later ones
+// found them in the driver's cache.
+TEST(Contract, AllowsForLibrariesThatAreLoadedOnlyWhenNeeded) {
+  TrialRecord earlier = Good();
+  earlier.objects["/usr/lib/libjitcompiler.so"] = "1";
+  EXPECT_THAT(After([](auto&) {}, &earlier), IsEmpty());
+}
+
 TEST(Contract, FindsACandidateThatFellBackToTheCpu) {
   TrialRecord candidate = Good("q4");
   candidate.facts = {{"backend", "CPU"}};

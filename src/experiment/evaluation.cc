@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
 
 #include "stats/sample.h"
 
@@ -126,14 +125,25 @@ std::vector<FactDifference> Differences(const Variant& a, const Variant& b,
   return differences;
 }
 
-// The same bytes, wherever they lie.
+// SameCode tells whether two servers run the same bytes, wherever those lie: files of one name are
+// equal, and no file of the server's own is there on one side only. What else is on one side only
+// was loaded by a driver when it needed it.
 bool SameCode(const TrialRecord& a, const TrialRecord& b) {
-  const auto hashes = [](const TrialRecord& trial) {
-    std::multiset<std::string> all;
-    for (const auto& [path, hash] : trial.objects) all.insert(hash);
-    return all;
+  const auto by_name = [](const TrialRecord& trial) {
+    std::map<std::string, std::string> names;
+    for (const auto& [path, hash] : trial.objects) names[path.substr(path.rfind('/') + 1)] = hash;
+    return names;
   };
-  return hashes(a) == hashes(b);
+  const auto covers = [](const auto& names, const auto& others) {
+    return std::all_of(others.begin(), others.end(), [&](const auto& other) {
+      const auto it = names.find(other.first);
+      if (it != names.end()) return it->second == other.second;
+      return other.first.find("ggml") == std::string::npos &&
+             other.first.find("llama") == std::string::npos;
+    });
+  };
+  const auto names_a = by_name(a), names_b = by_name(b);
+  return covers(names_a, names_b) && covers(names_b, names_a);
 }
 
 CandidateResult Compare(const Spec& spec, std::span<const Arms> pairs, std::size_t arm,
