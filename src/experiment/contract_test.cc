@@ -82,6 +82,7 @@ TEST(Contract, WantsTheMachineToItself) {
   EXPECT_THAT(After([](auto& t) { t.readings["decode"].throttled = {"thermal"}; }),
               ElementsAre("throttled"));
   EXPECT_THAT(After([](auto& t) { t.readings["after"].throttled = {"thermal"}; }), IsEmpty());
+  EXPECT_THAT(After([](auto& t) { t.readings["decode"].throttled = {"sw_power_cap"}; }), IsEmpty());
 }
 
 TEST(Contract, WantsAVariantToBeTheSameServerEachTime) {

@@ -59,6 +59,17 @@ std::optional<PerToken> MedianCost(std::span<const Arms> pairs, std::size_t arm,
   return median ? std::optional(PerToken(NanosF(*median))) : std::nullopt;
 }
 
+std::vector<double> DecodeClocks(std::span<const Arms> pairs, std::size_t arm) {
+  std::vector<double> clocks;
+  for (const Arms& arms : pairs) {
+    const auto decode = arms[arm]->readings.find("decode");
+    if (decode == arms[arm]->readings.end()) continue;
+    const auto clock = decode->second.values.find("core_clock_mhz");
+    if (clock != decode->second.values.end()) clocks.push_back(clock->second.mean);
+  }
+  return clocks;
+}
+
 VariantSummary Summarize(const std::string& label, std::span<const Arms> pairs, std::size_t arm) {
   VariantSummary summary{.label = label, .runs = pairs.size()};
   summary.decode = MedianCost(pairs, arm, Metric::kDecode);
@@ -71,6 +82,7 @@ VariantSummary Summarize(const std::string& label, std::span<const Arms> pairs, 
     if (kv != arms[arm]->facts.end()) summary.kv_cache_mib = kv->second;
   }
   if (const auto median = Median(acceptances)) summary.acceptance = base::Fraction(*median);
+  summary.core_clock_mhz = Median(DecodeClocks(pairs, arm));
   return summary;
 }
 

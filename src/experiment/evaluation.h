@@ -43,6 +43,7 @@ struct VariantSummary {
   std::optional<base::PerToken> decode, prefill;  // medians
   std::optional<base::Fraction> acceptance;       // median
   std::optional<std::string> kv_cache_mib;
+  std::optional<double> core_clock_mhz;  // median of the device's means during decode
 };
 
 // FactDifference is something that differs between two variants' servers. named tells whether it

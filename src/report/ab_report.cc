@@ -146,6 +146,20 @@ void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
   }
 }
 
+// A device that ran at another clock under one variant may be what made it slower.
+void AddClockNote(const VariantSummary& baseline, const VariantSummary& candidate,
+                  std::vector<Note>& notes) {
+  if (!baseline.core_clock_mhz || !candidate.core_clock_mhz || *baseline.core_clock_mhz <= 0)
+    return;
+  const Fraction change(*candidate.core_clock_mhz / *baseline.core_clock_mhz - 1);
+  if (std::abs(change.value()) <= 0.01) return;
+  notes.push_back({Note::Level::kWarning, "clocks_differ",
+                   fmt::format("the device's clock was {} with {}: {} against {} MHz",
+                               base::SignedPercent(change), Printable(candidate.label),
+                               base::Plain(std::round(*candidate.core_clock_mhz)),
+                               base::Plain(std::round(*baseline.core_clock_mhz)))});
+}
+
 void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& context,
               std::vector<Note>& notes) {
   using Level = Note::Level;
@@ -156,6 +170,7 @@ void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& c
   }
   for (const CandidateResult& candidate : evaluation.candidates) {
     AddCandidateNotes(spec, candidate, notes);
+    AddClockNote(evaluation.baseline, candidate.summary, notes);
   }
   if (evaluation.client_disagrees > 0) {
     notes.push_back({Level::kWarning, "client_disagrees",
