@@ -35,7 +35,7 @@ struct Gate {
   bool idle = false;
   bool cooled = true;  // back within 2 °C of the first trial's gate, or no temperature is known
   base::Nanos waited{};
-  std::string why_not;  // what was busy; "" when idle
+  std::string why_not;  // what was wrong, such as who was busy; "" when all was well
   bool operator==(const Gate&) const = default;
 };
 

@@ -28,7 +28,7 @@ Json Parsed(const Report& report) {
   return json.value_or(Json());
 }
 
-// tests/check_report_schema.py holds the same file against schema/report.schema.json.
+// tests/check_schema.py holds the same file against schema/report.schema.json.
 TEST(Json, WritesTheWholeReport) {
   EXPECT_EQ(WriteJson(SmallReport()), ReadFile("tests/fixtures/report/small.json"));
 }

@@ -37,9 +37,8 @@ std::string_view Describe(Verdict verdict);  // "no meaningful difference"
 //   regression                the interval lies above 0 and the change is at least the margin
 //   improvement               the same, mirrored
 //   no meaningful difference  both one-sided tests hold at the design's level: the interval of
-//   twice
-//                             that level (90 % for a fixed design) lies within the margin. Never
-//                             because a difference was not significant
+//                             twice that level (90 % for a fixed design) lies within the margin.
+//                             Never because a difference was not significant
 //   inconclusive              anything else, also between looks, with fewer than 3 pairs, and where
 //                             the mean and the robust estimate contradict each other
 // With 3 pairs a difference is decided only when the noise floor is known, and with it exceeded: so

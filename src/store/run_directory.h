@@ -24,11 +24,13 @@ struct RunInfo {
 //   experiment.toml      the experiment, as culprit ab reads it
 //   run.json             format version, machine, notes
 //   prompt.txt           the prompt of every request
+//   calibration.log      of the server that the prompt was made with, where it was made
 //   trials/001-f16/      trial.json, request.json, server.log, … of one trial
 //   trials/.next/        the trial that is being run
 //
 // A trial's folder appears whole, by a rename: after a crash there are the trials that ended, and
-// perhaps .next, which nobody reads. The folder may be moved and packed; no path in it is absolute.
+// perhaps .next, which nobody reads. The folder may be moved and packed: paths in it name the files
+// of the machine that was measured, never its own.
 // Format: doc/formats/run-directory.md.
 class RunDirectory {
  public:
