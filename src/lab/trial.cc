@@ -68,6 +68,8 @@ class OneTrial {
         return Fail(std::move(done.error()));
       }
       record_.completion.reset();
+      // The hint names the log, whose folder gets another name and may move: a record has no paths.
+      done.error().hint.clear();
       Object("server_failed", done.error().Text());
     }
     return std::move(record_);
