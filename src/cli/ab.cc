@@ -151,7 +151,7 @@ class Experiment {
     // The machine comes first, also before an answer.
     const ExitCode restored = PrintRestored((*session)->End());
     if (restored != ExitCode::kDone) return restored;
-    if (!outcome) return PrintError(outcome.error());
+    if (!outcome) return PrintError(WithNextStep(outcome.error()));
     return Answer(*outcome);
   }
 
@@ -181,7 +181,7 @@ class Experiment {
                                        return session_->EnsureGuardian();
                                      },
                                  .slots = slots};
-    auto outcome = lab::RunExperiment(run_.spec(), *prompt, FloorsFor(run_, state_), run_.trials(),
+    auto outcome = lab::RunExperiment(run_.spec(), *prompt, run_.info().floors, run_.trials(),
                                       bench_, notebook);
     fs::remove_all(slots, error);  // gigabytes that nobody needs again
     return outcome;
@@ -193,6 +193,8 @@ class Experiment {
     for (const auto& problem : devices_.problems) info.notes.push_back(problem.Text());
     for (const auto& note : info.notes) Say(note);
     info.machine = MachineFacts(bench_.device);
+    if (auto written = run_.WriteInfo(info); !written || !run_.trials().empty()) return written;
+    info.floors = FloorsFor(run_, state_);  // asks for the machine
     return run_.WriteInfo(std::move(info));
   }
 
@@ -266,22 +268,32 @@ class Experiment {
     const auto cost = experiment::CostOf(record, experiment::Metric::kDecode);
     std::string text =
         fmt::format("trial {} · pair {} · {}", record.id, record.pair + 1, record.variant);
+    if (run_.spec().design.same_variant && !record.baseline) text += " (again)";
     if (cost && record.valid()) {
       text += fmt::format(" · {} ms/token, {} tok/s", base::Millis(cost->value()),
                           base::Rate(cost->value()));
     }
     for (const auto& objection : record.objections) text += " · VOID: " + objection.text;
+    if (!record.objections.empty()) text += "; its log is " + LogOf(run_, record);
     return text;
   }
 
   ExitCode Answer(const lab::Outcome& outcome) {
     if (!outcome.finished) {
-      const auto printed = PrintRun(run_, {.finished = false}, options_.output, "");
-      PrintError({ErrorCode::kIncomplete, outcome.why, run_.path()});
+      const auto printed = PrintRun(run_, options_.output, "");
+      PrintError({ErrorCode::kIncomplete, outcome.why, run_.path(),
+                  "its log is " + LogOf(run_, run_.trials().back())});
       return printed == ExitCode::kEnvironment ? printed : ExitCode::kInvalid;
     }
     if (run_.spec().design.same_variant) RememberFloor(run_, state_);
-    return PrintRun(run_, {.finished = true}, options_.output, options_.fail_on);
+    return PrintRun(run_, options_.output, options_.fail_on);
+  }
+
+  [[nodiscard]] base::Error WithNextStep(base::Error error) const {
+    if (error.code == ErrorCode::kInterrupted && error.hint.empty()) {
+      error.hint = fmt::format("culprit ab --resume {} goes on", run_.path());
+    }
+    return error;
   }
 
   const Options& options_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "host/journal.h"
+#include "base/number_format.h"
 #include "report/ab_report.h"
 #include "store/noise_floors.h"
 
@@ -24,13 +24,6 @@ std::string SettingOf(const store::RunDirectory& run) {
                      std::filesystem::path(variant.model.value_or("")).filename().string(),
                      experiment::Name(workload.endpoint), Count(workload.prompt),
                      Count(workload.output), workload.cache_prompt ? " cached" : "");
-}
-
-bool HasAnswer(const Evaluation& evaluation) {
-  return std::any_of(evaluation.candidates.begin(), evaluation.candidates.end(),
-                     [](const auto& candidate) {
-                       return candidate.decode.comparison || candidate.prefill.comparison;
-                     });
 }
 
 bool HasRegression(const Evaluation& evaluation) {
@@ -60,19 +53,29 @@ void RememberFloor(const store::RunDirectory& run, const std::string& state_fold
   if (candidate.prefill.comparison) session.prefill = candidate.prefill.comparison->log_ratio;
   if (auto added = store::AppendAaSession(state_folder, session); !added) {
     Say("the noise of this machine is not remembered: " + added.error().Text());
+    return;
   }
+  const auto floors = FloorsFor(run, state_folder);
+  const auto text = [](const std::optional<base::Fraction>& floor) {
+    return floor ? base::Percent(*floor) : std::string("unknown");
+  };
+  Say(fmt::format("noise floor of this machine: decode {}, prefill {}", text(floors.decode),
+                  text(floors.prefill)));
 }
 
-ExitCode PrintRun(const store::RunDirectory& run, const RunState& state,
-                  const OutputOptions& output, const std::string& fail_on) {
-  const auto state_folder = host::StateFolder();
-  const auto floors = state_folder ? FloorsFor(run, *state_folder) : experiment::NoiseFloors{};
-  const auto evaluation = experiment::Evaluate(run.spec(), run.trials(), floors);
-  const auto report = report::AbReport(
-      run.spec(), evaluation,
-      {.where = run.path(), .notes = run.info().notes, .finished = state.finished});
+std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial) {
+  return run.FolderOf(trial) + "/server.log";
+}
+
+ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,
+                  const std::string& fail_on) {
+  const auto evaluation = experiment::Evaluate(run.spec(), run.trials(), run.info().floors);
+  report::AbContext context{.where = run.path(), .notes = run.info().notes};
+  context.finished = evaluation.finished;
+  if (evaluation.ended_by_void) context.log = LogOf(run, run.trials().back());
+  const auto report = report::AbReport(run.spec(), evaluation, context);
   if (auto emitted = Emit(report, output); !emitted) return PrintError(emitted.error());
-  if (!HasAnswer(evaluation)) return ExitCode::kInvalid;
+  if (!evaluation.compared()) return ExitCode::kInvalid;
   const bool regression = fail_on == "regression" && HasRegression(evaluation);
   return regression ? ExitCode::kRegression : ExitCode::kDone;
 }

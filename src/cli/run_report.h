@@ -10,17 +10,18 @@
 namespace culprit::cli {
 
 // FloorsFor is the noise of comparing a variant with itself, from the A/A sessions that this state
-// folder remembers for the same device, model and workload. RememberFloor adds a finished A/A run;
-// a warning on stderr when it cannot.
+// folder remembers for the same device, model and workload. RememberFloor adds a finished A/A run
+// and says what the floor is with it; a warning on stderr when it cannot.
 experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::string& state_folder);
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder);
 
-// PrintRun evaluates a run directory and writes its report. With fail_on "regression" it returns
-// kRegression when a candidate's decode or prefill is one; kInvalid when there is no complete pair.
-struct RunState {
-  bool finished = true;
-};
-ExitCode PrintRun(const store::RunDirectory& run, const RunState& state,
-                  const OutputOptions& output, const std::string& fail_on);
+// PrintRun evaluates a run directory and writes its report, the same each time: noise floors are
+// those that were known when the run began. With fail_on "regression" it returns kRegression when a
+// candidate's decode or prefill is one; kInvalid when there is no complete pair.
+ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,
+                  const std::string& fail_on);
+
+// LogOf is the path of what a trial's server said.
+std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial);
 
 }  // namespace culprit::cli

@@ -81,7 +81,7 @@ Result<Runs> Load(const Options& options) {
 ExitCode SummarizeRun(const std::string& path, const OutputOptions& output) {
   const auto run = store::RunDirectory::Open(path);
   if (!run) return PrintError(run.error());
-  return PrintRun(*run, {.finished = true}, output, "");
+  return PrintRun(*run, output, "");
 }
 
 ExitCode Run(const Options& options) {
@@ -93,11 +93,7 @@ ExitCode Run(const Options& options) {
   const auto evaluation = experiment::Evaluate(runs->spec, runs->trials);
   const auto report = report::AbReport(runs->spec, evaluation, runs->context);
   if (auto emitted = Emit(report, options.output); !emitted) return PrintError(emitted.error());
-  const bool any =
-      std::any_of(evaluation.candidates.begin(), evaluation.candidates.end(), [](const auto& c) {
-        return c.decode.comparison.has_value() || c.prefill.comparison.has_value();
-      });
-  return any ? ExitCode::kDone : ExitCode::kInvalid;
+  return evaluation.compared() ? ExitCode::kDone : ExitCode::kInvalid;
 }
 
 }  // namespace

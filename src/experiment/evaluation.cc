@@ -124,6 +124,9 @@ bool FollowsFrom(std::string_view fact, const Variant& a, const Variant& b) {
   return a.arguments != b.arguments || a.environment != b.environment;
 }
 
+// How a trial went, which says nothing of its server.
+bool OfTheTrial(std::string_view fact) { return fact == "prompt_from" || fact == "stopped"; }
+
 std::vector<FactDifference> Differences(const Variant& a, const Variant& b,
                                         const TrialRecord& baseline, const TrialRecord& candidate) {
   std::map<std::string, std::pair<std::string, std::string>> both;
@@ -131,7 +134,7 @@ std::vector<FactDifference> Differences(const Variant& a, const Variant& b,
   for (const auto& [key, value] : candidate.facts) both[key].second = value;
   std::vector<FactDifference> differences;
   for (const auto& [key, values] : both) {
-    if (values.first == values.second) continue;
+    if (values.first == values.second || OfTheTrial(key)) continue;
     differences.push_back({key, values.first, values.second, FollowsFrom(key, a, b)});
   }
   return differences;
@@ -163,7 +166,8 @@ CandidateResult Compare(const Spec& spec, std::span<const Arms> pairs, std::size
   const Variant& a = spec.variants[0];
   const Variant& b = spec.design.same_variant ? a : spec.variants[arm];
   CandidateResult result;
-  result.summary = Summarize(b.label, pairs, arm);
+  const std::string label = b.label + (spec.design.same_variant ? " (again)" : "");
+  result.summary = Summarize(label, pairs, arm);
   result.decode = Judge(spec, pairs, arm, Metric::kDecode, floors.decode);
   result.prefill = Judge(spec, pairs, arm, Metric::kPrefill, floors.prefill);
   for (const Arms& arms : pairs) {
@@ -181,6 +185,11 @@ CandidateResult Compare(const Spec& spec, std::span<const Arms> pairs, std::size
   return result;
 }
 
+bool IsDecided(const stats::Design& design, const Judgement& decode) {
+  return decode.comparison &&
+         stats::Next(design, *decode.comparison, decode.margin) != stats::NextStep::kContinue;
+}
+
 bool ClientDisagrees(const TrialRecord& trial) {
   const auto server = CostOf(trial, Metric::kDecode);
   const auto client = trial.completion ? trial.completion->streamed_per_token() : std::nullopt;
@@ -190,6 +199,12 @@ bool ClientDisagrees(const TrialRecord& trial) {
 }
 
 }  // namespace
+
+bool Evaluation::compared() const {
+  return std::any_of(candidates.begin(), candidates.end(), [](const CandidateResult& candidate) {
+    return candidate.decode.comparison || candidate.prefill.comparison;
+  });
+}
 
 std::string_view Name(Metric metric) { return metric == Metric::kDecode ? "decode" : "prefill"; }
 
@@ -221,6 +236,11 @@ Evaluation Evaluate(const Spec& spec, std::span<const TrialRecord> trials,
       ++evaluation.client_disagrees;
     }
   }
+  const stats::Design design = DesignOf(spec.design);
+  evaluation.finished =
+      std::all_of(evaluation.candidates.begin(), evaluation.candidates.end(),
+                  [&](const auto& candidate) { return IsDecided(design, candidate.decode); });
+  evaluation.ended_by_void = !evaluation.finished && !trials.empty() && !trials.back().valid();
   return evaluation;
 }
 

@@ -36,7 +36,7 @@ struct Judgement {
 };
 
 // VariantSummary is a variant's row: medians over its valid trials in complete pairs, never the
-// best of them. What no trial has is absent.
+// best of them. What no trial has is absent. The second arm of an A/A is labelled "f16 (again)".
 struct VariantSummary {
   std::string label;
   std::size_t runs = 0;
@@ -67,6 +67,9 @@ struct CandidateResult {
 };
 
 // Evaluation is the answer of an experiment as far as it has got.
+//
+// finished: the design asks for no more pairs. ended_by_void: the last trial is void, and so
+// nothing came after it: running it again would not have helped, or had been tried too often.
 struct Evaluation {
   VariantSummary baseline;
   std::vector<CandidateResult> candidates;
@@ -77,6 +80,11 @@ struct Evaluation {
   };
   std::vector<VoidTrial> voided;
   std::size_t client_disagrees = 0;
+  bool finished = false;
+  bool ended_by_void = false;
+
+  // compared tells whether there is a complete pair.
+  [[nodiscard]] bool compared() const;
 };
 
 // DesignOf is the statistical design that a spec asks for.

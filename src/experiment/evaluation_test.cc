@@ -107,6 +107,7 @@ TEST(Evaluate, TellsTheArmsOfTheSameVariantApart) {
   EXPECT_EQ(evaluation.candidates[0].decode.pairs.size(), 4U);
   EXPECT_TRUE(evaluation.candidates[0].same_objects);
   EXPECT_EQ(evaluation.candidates[0].decode.verdict, Verdict::kNoMeaningfulDifference);
+  EXPECT_EQ(evaluation.candidates[0].summary.label, "a (again)");
 }
 
 TEST(Evaluate, ComparesTheServersTimesWithTheClients) {
@@ -115,6 +116,28 @@ TEST(Evaluate, ComparesTheServersTimesWithTheClients) {
   completion.arrivals = {base::HostTime(base::Nanos(0)),
                          base::HostTime(base::Nanos(1'100'000'000))};
   EXPECT_EQ(Evaluate(TwoVariants(), trials).client_disagrees, 1U);
+}
+
+TEST(Evaluate, IsFinishedWhenTheDesignAsksForNoMore) {
+  Spec spec = TwoVariants();
+  auto trials = FourPairs(1.2);
+  EXPECT_TRUE(Evaluate(spec, trials).finished);  // the first look decides
+  spec.design.pairs = 5;
+  EXPECT_FALSE(Evaluate(spec, trials).finished);
+  EXPECT_FALSE(Evaluate(spec, trials).ended_by_void);
+
+  trials.push_back(Trial("b", 4, 8, 12));
+  trials.back().objections = {{"log_lacks", "…"}};
+  EXPECT_FALSE(Evaluate(spec, trials).finished);
+  EXPECT_TRUE(Evaluate(spec, trials).ended_by_void);
+}
+
+TEST(Evaluate, TakesNothingOfASingleTrialForADifferenceOfTheServers) {
+  auto trials = FourPairs(1.2);
+  for (auto& trial : trials) trial.facts.clear();
+  trials[7].facts["prompt_from"] = "saved slot";
+  trials[7].facts["stopped"] = "killed";
+  EXPECT_TRUE(Evaluate(TwoVariants(), trials).candidates[0].differences.empty());
 }
 
 TEST(Evaluate, HasNoVerdictWithoutPairs) {

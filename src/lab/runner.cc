@@ -44,7 +44,7 @@ class Runner {
         if (!why->empty()) return Outcome{false, *std::move(why)};
       }
       runs_of_pairs_ = std::max(runs_of_pairs_, static_cast<int>(pair) + 1);
-      if (IsDecided(design)) break;
+      if (experiment::Evaluate(spec_, trials_, floors_).finished) break;
     }
     return Outcome{.finished = true};
   }
@@ -124,16 +124,6 @@ class Runner {
         add(experiment::ObjectToPair(spec_, trials_[i], record));
       }
     }
-  }
-
-  [[nodiscard]] bool IsDecided(const stats::Design& design) const {
-    const auto evaluation = experiment::Evaluate(spec_, trials_, floors_);
-    return std::all_of(
-        evaluation.candidates.begin(), evaluation.candidates.end(), [&](const auto& candidate) {
-          const auto& decode = candidate.decode;
-          return decode.comparison && stats::Next(design, *decode.comparison, decode.margin) !=
-                                          stats::NextStep::kContinue;
-        });
   }
 
   const Spec& spec_;

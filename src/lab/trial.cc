@@ -68,6 +68,8 @@ class OneTrial {
         return Fail(std::move(done.error()));
       }
       record_.completion.reset();
+      // The hint names the log, whose folder gets another name and may move: a record has no paths.
+      done.error().hint.clear();
       Object("server_failed", done.error().Text());
     }
     return std::move(record_);
@@ -111,6 +113,7 @@ class OneTrial {
     const server::Client client(server.url(),
                                 {.idle = spec_.limits.request, .total = spec_.limits.request});
     if (auto known = Identify(server, client); !known) return Fail(server.Explain(known.error()));
+    if (!record_.objections.empty()) return {};  // no time of this server would count
     if (auto warm = WarmUp(client); !warm) return Fail(server.Explain(warm.error()));
     LookForOthers(server);
     record_.readings["before"] = ReadingsOf(bench_.device.Read(bench_.pace.now()));
@@ -130,6 +133,22 @@ class OneTrial {
       return {};
     }
     for (const auto& object : identity->objects) record_.objects[object.path] = object.sha256;
+    return LookForSymbols(*identity);
+  }
+
+  Status LookForSymbols(const server::Identity& identity) {
+    for (const std::string& text : planned_.variant->expect_symbol) {
+      const std::string key = identity.digest() + text;
+      if (!bench_.symbols.contains(key)) {
+        auto found = server::FindText(identity.objects, text, bench_.stop);
+        if (!found) return Fail(std::move(found.error()));
+        bench_.symbols[key] = found->has_value();
+      }
+      if (bench_.symbols[key]) continue;
+      Object("symbol_missing", fmt::format("neither the server nor a library it loaded contains "
+                                           "\"{}\": what the variant is about is not in this build",
+                                           text));
+    }
     return {};
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,7 +20,8 @@ namespace culprit::lab {
 // Bench is the machine that trials run on. All it points to outlives the trials.
 //
 // first_gate is the temperature at which the first trial began. before_exec is told of each server
-// between its fork and its start and may forbid it; ended when its whole group is gone.
+// between its fork and its start and may forbid it; ended when its whole group is gone. symbols
+// remembers which builds hold which text, by digest and text: each is hundreds of megabytes.
 struct Bench {
   gpu::Device& device;
   gpu::Pace pace;
@@ -28,6 +30,7 @@ struct Bench {
   std::optional<gpu::Celsius> first_gate;
   std::function<base::Status(const sys::ProcessIdentity&)> before_exec;
   std::function<void(const sys::ProcessIdentity&)> ended;
+  std::map<std::string, bool> symbols = {};
 };
 
 // PlannedTrial is a trial before it is run. folder is empty and gets server.log and what else the
@@ -44,8 +47,8 @@ struct PlannedTrial {
 // RunTrial waits for an idle machine, starts the variant's server cold, sends a warm-up request and
 // the measured one, and ends the server, whatever happens.
 //
-// What the server does wrong is in the record, as an objection ("server_failed", "log_lacks"); the
-// contract itself is checked by the caller. Fails only when the machine or the user says no:
+// What the server does wrong is in the record, as an objection ("server_failed", "symbol_missing",
+// "log_lacks"); the contract itself is checked by the caller. Fails only when the machine or the user says no:
 // kInterrupted, kEnvironment (no free port), kUnreadable (no log can be written).
 base::Result<experiment::TrialRecord> RunTrial(const experiment::Spec& spec,
                                                const std::string& prompt,

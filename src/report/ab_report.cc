@@ -27,8 +27,8 @@ using stats::Verdict;
 
 Fraction Change(double log_ratio) { return Fraction(std::expm1(log_ratio)); }
 
-std::string PairCount(std::size_t pairs) {
-  return fmt::format("{} pair{}", pairs, pairs == 1 ? "" : "s");
+std::string Counted(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 // "+39.5 %, 98.2 % interval +36.1 to +42.9 %, 6 pairs"
@@ -40,12 +40,12 @@ std::string Evidence(const Judgement& judgement) {
         fmt::format(", {} interval {} to {}", base::Percent(Fraction(1 - comparison.level)),
                     ChangeText(comparison.interval->low), ChangeText(comparison.interval->high));
   }
-  return text + ", " + PairCount(comparison.pairs);
+  return text + ", " + Counted(comparison.pairs, "pair");
 }
 
 std::string MorePairs(const Judgement& judgement) {
   if (judgement.more_pairs) {
-    return fmt::format("about {} more would tell", PairCount(*judgement.more_pairs));
+    return fmt::format("about {} would tell", Counted(*judgement.more_pairs, "more pair"));
   }
   return "no reasonable number of pairs would tell";
 }
@@ -53,16 +53,12 @@ std::string MorePairs(const Judgement& judgement) {
 // Ms is the difference in a median cost: "1.454 ms".
 std::string Ms(double ms) { return base::Millis(NanosF(std::abs(ms) * 1e6)) + " ms"; }
 
-// Answer is the sentence about one metric: "q4 decodes 1.454 ms per token slower than f16 (…):
-// regression."
+// Answer is the sentence about one metric that was compared: "q4 decodes 1.454 ms per token slower
+// than f16 (…): regression."
 std::string Answer(const std::string& candidate, const std::string& baseline,
                    const Judgement& judgement) {
   const bool decode = judgement.metric == Metric::kDecode;
   const std::string verb = decode ? "decodes" : "reads its prompt";
-  if (!judgement.comparison) {
-    return fmt::format("{}: no complete pair says how {} compares with {}.", Name(judgement.metric),
-                       candidate, baseline);
-  }
   const auto& comparison = *judgement.comparison;
   const double ms = comparison.baseline_median * std::expm1(comparison.log_ratio);
   switch (judgement.verdict) {
@@ -85,7 +81,7 @@ std::string Answer(const std::string& candidate, const std::string& baseline,
         "{} {} {} per token {} than {} ({}), but {} prove nothing while this machine's noise is "
         "not known: {}; {}.",
         candidate, verb, Ms(ms), ms > 0 ? "slower" : "faster", baseline, Evidence(judgement),
-        PairCount(comparison.pairs), Describe(judgement.verdict), MorePairs(judgement));
+        Counted(comparison.pairs, "pair"), Describe(judgement.verdict), MorePairs(judgement));
   }
   return fmt::format("Whether {} {} slower or faster than {} is not decided ({}): {}; {}.",
                      candidate, verb, baseline, Evidence(judgement), Describe(judgement.verdict),
@@ -144,6 +140,32 @@ void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
                                  "variant, not prove one; measure with --workload sustained",
                                  label, Count(spec.workload.output))});
   }
+  if (spec.workload.screening() && candidate.decode.verdict == Verdict::kRegression) {
+    notes.push_back(
+        {Level::kNotice, "dismissed",
+         fmt::format("{}: a loss in screening ends it: a longer run is not needed", label)});
+  }
+}
+
+// A margin that is not the one that was asked for.
+void AddFloorNote(const Judgement& judgement, std::vector<Note>& notes) {
+  const auto& margin = judgement.margin;
+  if (!margin.floor || *margin.floor <= margin.wanted) return;
+  notes.push_back({Note::Level::kNotice, "noise_floor",
+                   fmt::format("{}: the margin is {}, which one variant against itself has shown "
+                               "on this machine, instead of {}",
+                               Name(judgement.metric), base::Percent(*margin.floor),
+                               base::Percent(margin.wanted))});
+}
+
+void AddNotFinished(const Evaluation& evaluation, const AbContext& context,
+                    std::vector<Note>& notes) {
+  if (context.finished) return;
+  notes.push_back({Note::Level::kWarning, "not_finished",
+                   fmt::format("the experiment did not come to its end; {}culprit ab --resume {} "
+                               "goes on with it",
+                               evaluation.ended_by_void ? "once that is mended, " : "",
+                               Printable(context.where))});
 }
 
 // A device that ran at another clock under one variant may be what made it slower.
@@ -163,25 +185,27 @@ void AddClockNote(const VariantSummary& baseline, const VariantSummary& candidat
 void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& context,
               std::vector<Note>& notes) {
   using Level = Note::Level;
-  if (!context.finished) {
-    notes.push_back(
-        {Level::kWarning, "not_finished",
-         "the experiment did not come to its end; culprit ab --resume goes on with it"});
-  }
+  AddNotFinished(evaluation, context, notes);
   for (const CandidateResult& candidate : evaluation.candidates) {
     AddCandidateNotes(spec, candidate, notes);
     AddClockNote(evaluation.baseline, candidate.summary, notes);
   }
   if (evaluation.client_disagrees > 0) {
     notes.push_back({Level::kWarning, "client_disagrees",
-                     fmt::format("in {} trials the client's times of arrival and the server's "
-                                 "timings differ by over 2 %",
-                                 evaluation.client_disagrees)});
+                     fmt::format("in {} the client's times of arrival and the server's timings "
+                                 "differ by over 2 %",
+                                 Counted(evaluation.client_disagrees, "trial"))});
   }
-  if (!evaluation.voided.empty()) {
-    notes.push_back({Level::kNotice, "void_trials",
-                     fmt::format("{} trials were void; their pairs count for nothing",
-                                 evaluation.voided.size())});
+  if (const std::size_t voided = evaluation.voided.size(); voided > 0) {
+    notes.push_back(
+        {Level::kNotice, "void_trials",
+         fmt::format("{} void; {} for nothing",
+                     voided == 1 ? "1 trial was" : fmt::format("{} trials were", voided),
+                     voided == 1 ? "its pair counts" : "their pairs count")});
+  }
+  if (!evaluation.candidates.empty()) {  // all have the same margins
+    AddFloorNote(evaluation.candidates.front().decode, notes);
+    if (!spec.workload.cache_prompt) AddFloorNote(evaluation.candidates.front().prefill, notes);
   }
   for (const std::string& note : context.notes) {
     notes.push_back({Level::kNotice, "machine", Printable(note)});
@@ -191,7 +215,9 @@ void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& c
 std::string Title(const Spec& spec, const AbContext& context) {
   const auto& workload = spec.workload;
   if (!context.counts_known) return fmt::format("A/B of {}", Printable(context.where));
-  return fmt::format("A/B, {}: {} tokens after a prompt of {}{}", workload.name(),
+  const auto name = workload.name();
+  return fmt::format("A/B{}: {} tokens after a prompt of {}{}",
+                     name == "custom" ? "" : fmt::format(", {}", name),
                      base::Grouped(Count(workload.output)), base::Grouped(Count(workload.prompt)),
                      workload.cache_prompt ? " from the cache" : "");
 }
@@ -215,22 +241,39 @@ void AddAdvice(const Evaluation& evaluation, std::vector<std::string>& advice) {
   if (changed) advice.push_back(line);
 }
 
+// What ended a run early, or kept it from saying anything at all.
+void AddEnd(const Evaluation& evaluation, std::vector<std::string>& headline) {
+  if (evaluation.ended_by_void) {
+    const auto& last = evaluation.voided.back();
+    headline.push_back(
+        fmt::format("{}: trial {} ({}) is void, because {}.",
+                    evaluation.compared() ? "The experiment ended early" : "Nothing was compared",
+                    last.trial, Printable(last.variant), Printable(last.objections.front().text)));
+  } else if (!evaluation.compared()) {
+    headline.push_back("Nothing was compared: no pair is complete.");
+  }
+}
+
 }  // namespace
 
 Report AbReport(const Spec& spec, const Evaluation& evaluation, const AbContext& context) {
   Report report{.kind = "ab", .title = Title(spec, context)};
   const std::string baseline = Printable(evaluation.baseline.label);
   for (const CandidateResult& candidate : evaluation.candidates) {
-    const std::string label =
-        spec.design.same_variant ? baseline + " (again)" : Printable(candidate.summary.label);
-    report.headline.push_back(Answer(label, baseline, candidate.decode));
-    const bool measured = candidate.prefill.comparison && !spec.workload.cache_prompt;
-    if (measured) report.headline.push_back(Answer(label, baseline, candidate.prefill));
+    const std::string label = Printable(candidate.summary.label);
+    if (candidate.decode.comparison) {
+      report.headline.push_back(Answer(label, baseline, candidate.decode));
+    }
+    if (candidate.prefill.comparison && !spec.workload.cache_prompt) {
+      report.headline.push_back(Answer(label, baseline, candidate.prefill));
+    }
   }
+  AddEnd(evaluation, report.headline);
   report.tables = AbTables(spec, evaluation);
   AddNotes(spec, evaluation, context, report.notes);
   SortNotes(report.notes);
   AddAdvice(evaluation, report.advice);
+  if (!context.log.empty()) report.advice.push_back("the server's log: " + Printable(context.log));
   return report;
 }
 

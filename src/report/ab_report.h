@@ -12,6 +12,7 @@ namespace culprit::report {
 // AbContext is what an evaluation alone does not know.
 struct AbContext {
   std::string where;               // the run directory, or the file that the numbers came from
+  std::string log = {};            // of the trial that ended the run; "" without such a trial
   std::vector<std::string> notes;  // of the run: what could not be done on the machine
   bool finished = true;            // false: the run was broken off or is still going on
   bool counts_known = true;        // false: nothing tells how many tokens the prompt had

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "base/number_format.h"
@@ -46,7 +48,27 @@ Cell ChangeCell(const Judgement* judgement) {
   return {base::SignedPercent(change), change.value()};
 }
 
-Row VariantRow(const VariantSummary& summary, const CandidateResult* result) {
+Cell MebiCell(const std::optional<std::string>& mib) {
+  if (!mib) return Absent();
+  double number = 0;
+  const auto [end, error] = std::from_chars(mib->data(), mib->data() + mib->size(), number);
+  if (error != std::errc()) return Absent();
+  return {Printable(*mib), number};
+}
+
+// People need no column that is empty.
+void HideEmptyColumns(Table& table) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [i](const Row& row) {
+      return std::holds_alternative<std::monostate>(row.cells[i].value);
+    });
+    if (empty) table.columns[i].audience = kMachines;
+  }
+}
+
+// With a kept prompt, what is left of prefill is one token.
+Row VariantRow(const VariantSummary& summary, const CandidateResult* result, const Spec& spec) {
+  const bool prefill = !spec.workload.cache_prompt;
   Row row;
   const std::string label = Printable(summary.label);
   row.cells = {{label, label},
@@ -57,16 +79,14 @@ Row VariantRow(const VariantSummary& summary, const CandidateResult* result) {
                summary.acceptance
                    ? Cell{base::Percent(*summary.acceptance), summary.acceptance->value()}
                    : Absent(),
-               summary.kv_cache_mib
-                   ? Cell{Printable(*summary.kv_cache_mib), Printable(*summary.kv_cache_mib)}
-                   : Absent(),
-               RateCell(summary.prefill),
-               MillisCell(summary.prefill),
-               ChangeCell(result == nullptr ? nullptr : &result->prefill)};
+               MebiCell(summary.kv_cache_mib),
+               RateCell(prefill ? summary.prefill : std::nullopt),
+               MillisCell(prefill ? summary.prefill : std::nullopt),
+               ChangeCell(result == nullptr || !prefill ? nullptr : &result->prefill)};
   return row;
 }
 
-Table VariantTable(const Evaluation& evaluation) {
+Table VariantTable(const Evaluation& evaluation, const Spec& spec) {
   Table table{"variants",
               "Medians of each variant, cost per token against the baseline",
               {{"variant", "variant", kText},
@@ -81,10 +101,11 @@ Table VariantTable(const Evaluation& evaluation) {
                {"prefill_change", "vs A"}},
               {},
               {}};
-  table.rows.push_back(VariantRow(evaluation.baseline, nullptr));
+  table.rows.push_back(VariantRow(evaluation.baseline, nullptr, spec));
   for (const CandidateResult& candidate : evaluation.candidates) {
-    table.rows.push_back(VariantRow(candidate.summary, &candidate));
+    table.rows.push_back(VariantRow(candidate.summary, &candidate, spec));
   }
+  HideEmptyColumns(table);
   return table;
 }
 
@@ -148,7 +169,7 @@ Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
 }
 
 // Every run as a row, for machines and for whoever wants to judge for himself.
-Table PairTable(const Evaluation& evaluation) {
+Table PairTable(const Evaluation& evaluation, const Spec& spec) {
   Table table{"pairs",
               "Pairs, ms per token",
               {{"variant", "variant", kText},
@@ -161,6 +182,7 @@ Table PairTable(const Evaluation& evaluation) {
               {}};
   for (const CandidateResult& candidate : evaluation.candidates) {
     for (const Judgement* judgement : {&candidate.decode, &candidate.prefill}) {
+      if (judgement == &candidate.prefill && spec.workload.cache_prompt) continue;
       for (const stats::Pair& pair : judgement->pairs) {
         const std::string label = Printable(candidate.summary.label);
         const std::string metric(Name(judgement->metric));
@@ -239,8 +261,11 @@ std::string ChangeText(double log_ratio) {
 }
 
 std::vector<Table> AbTables(const Spec& spec, const Evaluation& evaluation) {
-  std::vector<Table> tables = {VariantTable(evaluation), VerdictTable(evaluation, spec),
-                               PairTable(evaluation)};
+  std::vector<Table> tables;
+  if (evaluation.compared()) {
+    tables = {VariantTable(evaluation, spec), VerdictTable(evaluation, spec),
+              PairTable(evaluation, spec)};
+  }
   for (Table table : {DifferenceTable(evaluation), VoidTable(evaluation)}) {
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }

@@ -36,12 +36,20 @@ constexpr const char* kTrials = "trials";
 constexpr const char* kNext = "trials/.next";
 
 std::string WriteJson(const RunInfo& info) {
-  const Json json{{"format", kFormat},
-                  {"culprit", info.culprit_version},
-                  {"created", info.created},
-                  {"machine", info.machine},
-                  {"notes", info.notes}};
+  Json json{{"format", kFormat},
+            {"culprit", info.culprit_version},
+            {"created", info.created},
+            {"machine", info.machine},
+            {"notes", info.notes}};
+  if (info.floors.decode) json["noise_floor"]["decode"] = info.floors.decode->value();
+  if (info.floors.prefill) json["noise_floor"]["prefill"] = info.floors.prefill->value();
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<base::Fraction> Floor(const Json& json, const char* metric) {
+  const auto floors = json.find("noise_floor");
+  if (floors == json.end() || !floors->contains(metric)) return std::nullopt;
+  return base::Fraction(floors->at(metric).get<double>());
 }
 
 Result<RunInfo> ReadJson(std::string_view text) {
@@ -55,7 +63,8 @@ Result<RunInfo> ReadJson(std::string_view text) {
     return RunInfo{.culprit_version = json->value("culprit", ""),
                    .created = json->value("created", ""),
                    .machine = json->value("machine", experiment::Facts{}),
-                   .notes = json->value("notes", std::vector<std::string>{})};
+                   .notes = json->value("notes", std::vector<std::string>{}),
+                   .floors = {Floor(*json, "decode"), Floor(*json, "prefill")}};
   } catch (const Json::exception& error) {
     return Fail(ErrorCode::kBadRequest, error.what());
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "experiment/evaluation.h"
 #include "experiment/spec.h"
 #include "experiment/trial_record.h"
 
@@ -16,6 +17,7 @@ struct RunInfo {
   std::string created;             // UTC, ISO 8601
   experiment::Facts machine;       // "kernel", "gpu", "driver", "boot_id", …
   std::vector<std::string> notes;  // what could not be done, such as a missing power profile
+  experiment::NoiseFloors floors;  // known when the run began: the same verdicts later, elsewhere
 };
 
 // RunDirectory is one experiment on disk: the wall between what runs servers and what reads

@@ -72,7 +72,9 @@ TEST(RunDirectory, GivesBackWhatWasPutIn) {
   const sys::SampleFolder folder;
   const std::string path = folder.path() + "/run";
   auto run = RunDirectory::Create(path, TwoVariants(),
-                                  {.culprit_version = "0.1.0", .machine = {{"gpu", "H200"}}});
+                                  {.culprit_version = "0.1.0",
+                                   .machine = {{"gpu", "H200"}},
+                                   .floors = {.decode = base::Fraction(0.015)}});
   ASSERT_TRUE(run) << run.error().Text();
   ASSERT_TRUE(run->WritePrompt("Once upon"));
   ASSERT_TRUE(run->BeginTrial());
@@ -84,6 +86,8 @@ TEST(RunDirectory, GivesBackWhatWasPutIn) {
   ASSERT_TRUE(again) << again.error().Text();
   EXPECT_EQ(again->spec(), TwoVariants());
   EXPECT_EQ(again->info().machine.at("gpu"), "H200");
+  EXPECT_EQ(again->info().floors.decode, base::Fraction(0.015));
+  EXPECT_FALSE(again->info().floors.prefill);
   EXPECT_EQ(again->ReadPrompt().value(), "Once upon");
   ASSERT_EQ(again->trials().size(), 1U);
   EXPECT_EQ(AsText(again->trials()[0]), AsText(FullRecord()));
