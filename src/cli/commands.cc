@@ -4,7 +4,7 @@ namespace culprit::cli {
 
 std::vector<Subcommand> AddSubcommands(CLI::App& program) {
   std::vector<Subcommand> all;
-  for (const auto add : {AddAb, AddSummarize, AddPower, AddRestore, AddCompare, AddAnalyze,
+  for (const auto add : {AddInit, AddAb, AddSummarize, AddPower, AddRestore, AddCompare, AddAnalyze,
                          AddTraceInfo, AddClassify, AddGuardian}) {
     all.push_back(add(program));
   }
