@@ -18,6 +18,7 @@ struct Subcommand {
 };
 Subcommand AddAb(CLI::App& program);
 Subcommand AddAnalyze(CLI::App& program);
+Subcommand AddCalibrate(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddGuardian(CLI::App& program);
