@@ -9,18 +9,16 @@
 #include "base/number_format.h"
 #include "base/printable.h"
 #include "cli/ab_options.h"
+#include "cli/ab_plan.h"
+#include "cli/borrow.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/prompt.h"
 #include "cli/restore_report.h"
 #include "cli/run_report.h"
-#include "experiment/order.h"
-#include "experiment/words.h"
 #include "gpu/registry.h"
-#include "host/services.h"
 #include "host/session.h"
-#include "lab/calibration.h"
 #include "lab/runner.h"
-#include "store/prompt_file.h"
 #include "store/run_directory.h"
 #include "sys/host_time.h"
 
@@ -64,67 +62,6 @@ experiment::Facts MachineFacts(const gpu::Device& device) {
   return facts;
 }
 
-// What would be run, and in which order; nothing is started or touched.
-ExitCode PrintPlan(const Spec& spec) {
-  std::string text =
-      fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
-                  Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
-                  experiment::Name(spec.workload.endpoint));
-  for (const auto& variant : spec.variants) {
-    const auto launch =
-        lab::LaunchOf(spec, variant, static_cast<std::uint16_t>(spec.port), "slots");
-    text += fmt::format("\n{}:\n  {}\n", variant.label,
-                        experiment::JoinWords(server::CommandLine(launch)));
-    for (const auto& change : launch.environment) {
-      text += change.value ? fmt::format("  {}={}\n", change.key, *change.value)
-                           : fmt::format("  without {}\n", change.key);
-    }
-  }
-  const std::size_t arms = spec.design.same_variant ? 2 : spec.variants.size();
-  const auto design = experiment::DesignOf(spec.design);
-  text +=
-      fmt::format("\norder, {} {} pairs:", spec.design.pairs ? "in" : "in at most", design.cap());
-  std::size_t pair = design.cap();
-  for (const auto& slot : experiment::OrderOfTrials(arms, design.cap(), spec.design.seed)) {
-    if (slot.pair != pair) text += "\n ";
-    pair = slot.pair;
-    text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")
-                                            : spec.variants[slot.variant].label);
-  }
-  for (const auto& unit : spec.machine.stop_services) text += fmt::format("\nstops {}", unit);
-  for (const auto& unit : spec.machine.stop_user_services) {
-    text += fmt::format("\nstops {} (of this user)", unit);
-  }
-  if (spec.machine.power_profile) {
-    text += fmt::format("\nsets the power profile {}", *spec.machine.power_profile);
-  }
-  std::fputs((text + "\n").c_str(), stdout);
-  const auto written = FlushStdout();
-  return written ? ExitCode::kDone : PrintError(written.error());
-}
-
-host::SessionOptions SessionFor(const Spec& spec, const std::string& folder, bool wait) {
-  host::SessionOptions session;
-  for (const auto& unit : spec.machine.stop_services) {
-    session.changes.push_back(
-        {host::ServiceId(host::ServiceScope::kSystem, unit), std::string(host::kStopped)});
-  }
-  for (const auto& unit : spec.machine.stop_user_services) {
-    session.changes.push_back(
-        {host::ServiceId(host::ServiceScope::kUser, unit), std::string(host::kStopped)});
-  }
-  if (spec.machine.power_profile) {
-    session.changes.push_back({"power-profile", *spec.machine.power_profile, true});
-  }
-  for (const int port : spec.machine.health) {
-    session.health_urls.push_back(fmt::format("http://127.0.0.1:{}/health", port));
-  }
-  session.holder = "culprit ab in " + folder;
-  session.wait_for_machine = wait;
-  session.restore.progress = Say;
-  return session;
-}
-
 // Experiment is one run of `culprit ab`, from the run directory to the verdict.
 class Experiment {
  public:
@@ -143,8 +80,8 @@ class Experiment {
     if (!state) return PrintError(state.error());
     state_ = *std::move(state);
     bench_.hashes = sys::FileHashes(state_);
-    auto session =
-        host::Session::Begin(SessionFor(run_.spec(), run_.path(), !options_.no_wait), stop_);
+    auto session = host::Session::Begin(
+        SessionFor(run_.spec(), "culprit ab in " + run_.path(), !options_.no_wait), stop_);
     if (!session) return PrintError(session.error());
     session_ = session->get();
     const auto outcome = Borrowed();
@@ -158,10 +95,7 @@ class Experiment {
  private:
   Result<lab::Outcome> Borrowed() {
     if (auto told = TellOfTheMachine(); !told) return Fail(std::move(told.error()));
-    bench_.before_exec = [this](const sys::ProcessIdentity& process) {
-      return session_->NoteStarted(process, "llama-server");
-    };
-    bench_.ended = [this](const sys::ProcessIdentity& process) { session_->NoteEnded(process); };
+    JournalServers(*session_, bench_);
     auto prompt = Prompt();
     if (!prompt) return Fail(std::move(prompt.error()));
     const std::string slots = fs::absolute(run_.path()).string() + "/slots";
@@ -198,70 +132,18 @@ class Experiment {
     return run_.WriteInfo(std::move(info));
   }
 
-  // A run that goes on has its prompt; otherwise it is the user's, one made before for the same
-  // model, or made now by the baseline's server.
+  // A run that goes on has its prompt; otherwise it is the user's, or one for the baseline's model.
   Result<std::string> Prompt() {
     if (!options_.resume.empty()) {
       if (auto kept = run_.ReadPrompt()) return kept;
     }
-    auto prompt = options_.prompt_file.empty() ? CachedPrompt() : GivenPrompt();
+    auto prompt = options_.prompt_file.empty()
+                      ? FindPrompt({run_.spec(), state_, run_.path(), bench_})
+                      : ReadPromptFor(run_.spec().workload, options_.prompt_file);
     if (!prompt) return Fail(std::move(prompt.error()));
-    if (auto kept = run_.WritePrompt(*prompt); !kept) return Fail(std::move(kept.error()));
-    return prompt;
-  }
-
-  Result<std::string> GivenPrompt() {
-    auto prompt = store::ReadPromptFile(options_.prompt_file);
-    if (!prompt) return Fail(std::move(prompt.error()));
-    const auto& workload = run_.spec().workload;
-    if (prompt->tokens != workload.prompt || prompt->endpoint != workload.endpoint) {
-      return Fail(ErrorCode::kUsage,
-                  fmt::format("is a {} prompt of {} tokens, not a {} prompt of {}",
-                              experiment::Name(prompt->endpoint), Count(prompt->tokens),
-                              experiment::Name(workload.endpoint), Count(workload.prompt)),
-                  options_.prompt_file, "recalibrate it with culprit calibrate");
-    }
-    return prompt->text;
-  }
-
-  Result<std::string> CachedPrompt() {
-    const auto& variant = run_.spec().variants.front();
-    const std::string file = CacheFile();
-    if (!file.empty()) {
-      if (auto prompt = store::ReadPromptFile(file)) return prompt->text;
-    }
-    Say(fmt::format("calibrating a prompt of {} tokens with {}",
-                    base::Grouped(Count(run_.spec().workload.prompt)), variant.label));
-    auto made = lab::Calibrate(run_.spec(), variant, lab::Prose(), run_.path(), bench_);
-    if (!made) return Fail(std::move(made.error()).In("calibration"));
-    if (made->prompt.copies > 1) {
-      Say(
-          fmt::format("the prompt repeats its text {} times: speculation will look better than it "
-                      "is",
-                      made->prompt.copies));
-    }
-    std::error_code error;
-    if (!file.empty() && fs::create_directories(fs::path(file).parent_path(), error)) error.clear();
-    if (!file.empty()) {  // without the cache the next run takes longer, that is all
-      static_cast<void>(
-          store::WritePromptFile(file, {made->prompt.text, made->prompt.tokens,
-                                        run_.spec().workload.endpoint, made->fingerprint}));
-    }
-    return made->prompt.text;
-  }
-
-  // Depends on all that a count of tokens may depend on; "" for a model that is no file.
-  std::string CacheFile() {
-    const auto& spec = run_.spec();
-    const auto& variant = spec.variants.front();
-    if (!variant.model) return "";
-    const auto model = bench_.hashes.Of(*variant.model, stop_);
-    if (!model) return "";
-    const std::string key = sys::Sha256Of(
-        fmt::format("{}\n{}\n{}\n{}\n{}", *model, experiment::Name(spec.workload.endpoint),
-                    Count(spec.workload.prompt), experiment::JoinWords(variant.arguments),
-                    sys::Sha256Of(lab::Prose())));
-    return fmt::format("{}/prompts/{}.json", state_, key.substr(0, 32));
+    bench_.prompt_fingerprint = prompt->fingerprint;
+    if (auto kept = run_.WritePrompt(prompt->text); !kept) return Fail(std::move(kept.error()));
+    return std::move(prompt->text);
   }
 
   std::string OneLine(const experiment::TrialRecord& record) const {
@@ -318,7 +200,10 @@ Result<store::RunDirectory> OpenRun(const Options& options) {
 ExitCode Run(const Options& options) {
   if (options.dry_run) {
     const auto spec = SpecOf(options.spec);
-    return spec ? PrintPlan(*spec) : PrintError(spec.error());
+    if (!spec) return PrintError(spec.error());
+    std::fputs(PlanText(*spec).c_str(), stdout);
+    const auto written = FlushStdout();
+    return written ? ExitCode::kDone : PrintError(written.error());
   }
   auto run = OpenRun(options);
   if (!run) return PrintError(run.error());

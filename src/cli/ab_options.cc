@@ -20,31 +20,12 @@ using base::Tokens;
 using experiment::Spec;
 using experiment::Variant;
 
-void AddVariantOptions(CLI::App& command, SpecOptions& options) {
-  command.add_option("experiment", options.file, "An experiment file (culprit init writes one)")
-      ->type_name("FILE");
-  command
-      .add_option("--variant", options.variants,
-                  "LABEL=BINARY[|model=PATH][|kv=TYPE][|env=VAR=VAL]…[|extra=ARGS][|cwd=DIR]"
-                  "[|expect-log=REGEX][|expect-symbol=TEXT]; the first is the baseline")
-      ->type_name("VARIANT")
-      ->allow_extra_args(false);
-  command.add_option("--model", options.model, "The model of variants that name none")
-      ->type_name("PATH");
-  command.add_option("--arguments", options.arguments, "Server arguments of every variant")
-      ->type_name("ARGS");
+void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
   command.add_flag("--aa", options.same_variant,
                    "Compare one variant with itself: the noise of this machine");
-}
-
-void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
   command.add_option("--workload", options.workload, "How many tokens: 128, 512 or 1024")
       ->check(CLI::IsMember({"screening", "trace-matched", "sustained"}));
   command.add_option("--tokens", options.output_tokens, "Tokens to generate")->type_name("N");
-  command.add_option("--prompt-tokens", options.prompt_tokens, "Tokens of the prompt [20000]")
-      ->type_name("N");
-  command.add_option("--endpoint", options.endpoint, "Where requests go [chat]")
-      ->check(CLI::IsMember({"chat", "completion"}));
   command.add_flag("--cache-prompt", options.cache_prompt,
                    "Keep the prompt's KV cache: measure decode alone");
   command
@@ -56,37 +37,6 @@ void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
       .add_option("--margin", options.margin_percent,
                   "A change in decode smaller than this is none, in percent [1]")
       ->type_name("PERCENT");
-}
-
-void AddMachineOptions(CLI::App& command, SpecOptions& options) {
-  command
-      .add_option("--stop-service", options.stop_services,
-                  "A systemd unit to stop meanwhile; may be repeated")
-      ->type_name("UNIT")
-      ->allow_extra_args(false);
-  command
-      .add_option("--stop-user-service", options.stop_user_services,
-                  "The same, a unit of yours (systemctl --user)")
-      ->type_name("UNIT")
-      ->allow_extra_args(false);
-  command
-      .add_option("--health", options.health,
-                  "A port whose /health must answer again at the end; may be repeated")
-      ->type_name("PORT")
-      ->allow_extra_args(false);
-  command.add_option("--power-profile", options.power_profile, "Power profile to set meanwhile")
-      ->type_name("NAME");
-  command.add_option("--port", options.port, "First port to try for servers [8101]")
-      ->type_name("PORT");
-  command.add_option("--load-timeout", options.load_timeout_s, "A server must be healthy by then")
-      ->type_name("S");
-  command.add_option("--request-timeout", options.request_timeout_s, "A request must end by then")
-      ->type_name("S");
-  command
-      .add_option("--idle-readings", options.idle_readings,
-                  "Idle readings in a row, a second apart, before each trial [10]; 0: do not wait")
-      ->type_name("N");
-  command.add_option("--idle-tries", options.idle_tries, "Readings at most [300]")->type_name("N");
 }
 
 Status ReadVariants(const SpecOptions& options, Spec& spec) {
@@ -154,13 +104,67 @@ Status CheckFiles(const Spec& spec) {
 
 }  // namespace
 
+void AddVariantOptions(CLI::App& command, SpecOptions& options) {
+  command.add_option("experiment", options.file, "An experiment file (culprit init writes one)")
+      ->type_name("FILE");
+  command
+      .add_option("--variant", options.variants,
+                  "LABEL=BINARY[|model=PATH][|kv=TYPE][|env=VAR=VAL]…[|extra=ARGS][|cwd=DIR]"
+                  "[|expect-log=REGEX][|expect-symbol=TEXT]; the first is the baseline")
+      ->type_name("VARIANT")
+      ->allow_extra_args(false);
+  command.add_option("--model", options.model, "The model of variants that name none")
+      ->type_name("PATH");
+  command.add_option("--arguments", options.arguments, "Server arguments of every variant")
+      ->type_name("ARGS");
+}
+
+void AddPromptOptions(CLI::App& command, SpecOptions& options) {
+  command.add_option("--prompt-tokens", options.prompt_tokens, "Tokens of the prompt [20000]")
+      ->type_name("N");
+  command.add_option("--endpoint", options.endpoint, "Where requests go [chat]")
+      ->check(CLI::IsMember({"chat", "completion"}));
+}
+
+void AddMachineOptions(CLI::App& command, SpecOptions& options) {
+  command
+      .add_option("--stop-service", options.stop_services,
+                  "A systemd unit to stop meanwhile; may be repeated")
+      ->type_name("UNIT")
+      ->allow_extra_args(false);
+  command
+      .add_option("--stop-user-service", options.stop_user_services,
+                  "The same, a unit of yours (systemctl --user)")
+      ->type_name("UNIT")
+      ->allow_extra_args(false);
+  command
+      .add_option("--health", options.health,
+                  "A port whose /health must answer again at the end; may be repeated")
+      ->type_name("PORT")
+      ->allow_extra_args(false);
+  command.add_option("--power-profile", options.power_profile, "Power profile to set meanwhile")
+      ->type_name("NAME");
+  command.add_option("--port", options.port, "First port to try for servers [8101]")
+      ->type_name("PORT");
+  command.add_option("--load-timeout", options.load_timeout_s, "A server must be healthy by then")
+      ->type_name("S");
+  command.add_option("--request-timeout", options.request_timeout_s, "A request must end by then")
+      ->type_name("S");
+  command
+      .add_option("--idle-readings", options.idle_readings,
+                  "Idle readings in a row, a second apart, before each trial [10]; 0: do not wait")
+      ->type_name("N");
+  command.add_option("--idle-tries", options.idle_tries, "Readings at most [300]")->type_name("N");
+}
+
 void AddSpecOptions(CLI::App& command, SpecOptions& options) {
   AddVariantOptions(command, options);
+  AddPromptOptions(command, options);
   AddWorkloadOptions(command, options);
   AddMachineOptions(command, options);
 }
 
-Result<Spec> SpecOf(const SpecOptions& options) {
+Result<Spec> ReadSpec(const SpecOptions& options) {
   Spec spec;
   if (!options.file.empty()) {
     auto text = sys::ReadText(options.file);
@@ -182,8 +186,14 @@ Result<Spec> SpecOf(const SpecOptions& options) {
   // Of several variants in a file, A/A takes the baseline.
   if (options.same_variant && spec.variants.size() > 1) spec.variants.resize(1);
   SetMachine(options, spec);
-  if (auto fits = experiment::CheckSpec(spec); !fits) return Fail(std::move(fits.error()));
-  if (auto there = CheckFiles(spec); !there) return Fail(std::move(there.error()));
+  return spec;
+}
+
+Result<Spec> SpecOf(const SpecOptions& options) {
+  auto spec = ReadSpec(options);
+  if (!spec) return spec;
+  if (auto fits = experiment::CheckSpec(*spec); !fits) return Fail(std::move(fits.error()));
+  if (auto there = CheckFiles(*spec); !there) return Fail(std::move(there.error()));
   return spec;
 }
 

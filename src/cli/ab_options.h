@@ -29,8 +29,15 @@ struct SpecOptions {
 };
 void AddSpecOptions(CLI::App& command, SpecOptions& options);
 
-// SpecOf reads the experiment file, if one is given, and lays the flags over it. Binaries and
-// models are checked to be there. Fails with kUsage or kNotFound.
+// Parts of AddSpecOptions, for commands that need no more: the file and --variant; --prompt-tokens
+// and --endpoint; what is borrowed of the machine.
+void AddVariantOptions(CLI::App& command, SpecOptions& options);
+void AddPromptOptions(CLI::App& command, SpecOptions& options);
+void AddMachineOptions(CLI::App& command, SpecOptions& options);
+
+// ReadSpec reads the experiment file, if one is given, and lays the flags over it. SpecOf also
+// checks that it is an experiment, and that its binaries are there. Fail with kUsage or kNotFound.
+base::Result<experiment::Spec> ReadSpec(const SpecOptions& options);
 base::Result<experiment::Spec> SpecOf(const SpecOptions& options);
 
 }  // namespace culprit::cli

@@ -18,9 +18,11 @@ struct Subcommand {
 };
 Subcommand AddAb(CLI::App& program);
 Subcommand AddAnalyze(CLI::App& program);
+Subcommand AddCalibrate(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddGuardian(CLI::App& program);
+Subcommand AddInit(CLI::App& program);
 Subcommand AddPower(CLI::App& program);
 Subcommand AddRestore(CLI::App& program);
 Subcommand AddSummarize(CLI::App& program);

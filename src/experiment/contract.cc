@@ -29,7 +29,7 @@ std::string Joined(const std::vector<std::string>& words) {
 void CheckTokens(const Completion& completion, const Workload& workload, Objections& objections) {
   if (completion.prompt != workload.prompt) {
     objections.push_back(
-        {"prompt_tokens", fmt::format("the prompt had {} tokens instead of {}",
+        {"prompt_tokens", fmt::format("recalibrate: the prompt had {} tokens instead of {}",
                                       Count(completion.prompt), Count(workload.prompt))});
   }
   const auto& timings = completion.timings;

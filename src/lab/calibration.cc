@@ -30,12 +30,16 @@ Result<Calibration> Make(server::Server& server, const Spec& spec, const Variant
   auto prompt = server::MakeExactPrompt(client, spec.workload.endpoint, source,
                                         spec.workload.prompt, bench.stop);
   if (!prompt) return Fail(server.Explain(std::move(prompt.error())));
-  std::string model = variant.model.value_or(props->model_path.value_or(""));
-  if (auto hash = bench.hashes.Of(model, bench.stop)) model = *std::move(hash);
-  return Calibration{*std::move(prompt), server::PromptFingerprint(model, *props)};
+  return Calibration{*std::move(prompt), Fingerprint(variant, *props, bench)};
 }
 
 }  // namespace
+
+std::string Fingerprint(const Variant& variant, const server::Props& props, const Bench& bench) {
+  std::string model = variant.model.value_or(props.model_path.value_or(""));
+  if (auto hash = bench.hashes.Of(model, bench.stop)) model = *std::move(hash);
+  return server::PromptFingerprint(model, props);
+}
 
 const std::string& Prose() {
   static const std::string prose = [] {

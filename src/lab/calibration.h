@@ -17,6 +17,11 @@ struct Calibration {
   std::string fingerprint;
 };
 
+// Fingerprint is that of a variant's server, which answered with props. Where a model is no file
+// that can be read, its name stands for it.
+std::string Fingerprint(const experiment::Variant& variant, const server::Props& props,
+                        const Bench& bench);
+
 // Prose is the text that prompts are cut from: data/prose, joined in order of the files' names.
 const std::string& Prose();
 

@@ -8,6 +8,7 @@
 
 #include "gpu/processes.h"
 #include "gpu/sampler.h"
+#include "lab/calibration.h"
 #include "lab/readings.h"
 #include "lab/server_facts.h"
 #include "server/client.h"
@@ -25,11 +26,6 @@ using base::Result;
 using base::Status;
 using experiment::Spec;
 using experiment::TrialRecord;
-
-// Programs that draw the screen have the device open all the time and hardly use it.
-constexpr std::array<std::string_view, 9> kDisplay = {
-    "Xorg", "Xwayland", "gnome-shell", "kwin_wayland",   "kwin_x11",
-    "sway", "weston",   "plasmashell", "gnome-remote-de"};
 
 std::string UtcNow() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
@@ -126,6 +122,7 @@ class OneTrial {
     auto props = client.GetProps(bench_.stop);
     if (!props) return Fail(std::move(props.error()));
     props_ = *std::move(props);
+    CheckPrompt();
     auto identity = server::IdentifyProcess(server.identity().pid, bench_.hashes, bench_.stop);
     if (!identity) {
       if (identity.error().code == ErrorCode::kInterrupted) return Fail(identity.error());
@@ -150,6 +147,17 @@ class OneTrial {
                                            text));
     }
     return {};
+  }
+
+  // Prompts are made with the baseline's server; other variants may well have another model, and
+  // the contract counts their tokens.
+  void CheckPrompt() {
+    const std::string& made_for = bench_.prompt_fingerprint;
+    if (!planned_.baseline || made_for.empty()) return;
+    if (Fingerprint(*planned_.variant, props_, bench_) == made_for) return;
+    Object("prompt_outdated",
+           "recalibrate: the prompt was made for another model or chat template than this "
+           "server's; culprit calibrate makes one");
   }
 
   [[nodiscard]] server::CompletionRequest Request(base::Tokens most) const {
@@ -196,7 +204,7 @@ class OneTrial {
     const auto pids = bench_.device.Processes();
     if (!pids) return;
     for (const auto& process : gpu::ForeignProcesses("/proc", *pids, server.identity().pid)) {
-      if (std::find(kDisplay.begin(), kDisplay.end(), process.command) != kDisplay.end()) continue;
+      if (DrawsTheScreen(process)) continue;
       const std::string text = fmt::format("{} {}", process.pid, process.command);
       auto& all = record_.foreign_processes;
       if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(text);
@@ -224,6 +232,13 @@ class OneTrial {
 };
 
 }  // namespace
+
+bool DrawsTheScreen(const gpu::Process& process) {
+  constexpr std::array<std::string_view, 9> kDisplay = {
+      "Xorg", "Xwayland", "gnome-shell", "kwin_wayland",   "kwin_x11",
+      "sway", "weston",   "plasmashell", "gnome-remote-de"};
+  return std::find(kDisplay.begin(), kDisplay.end(), process.command) != kDisplay.end();
+}
 
 server::LaunchOptions LaunchOf(const Spec& spec, const experiment::Variant& variant,
                                std::uint16_t port, const std::string& slots) {

@@ -9,6 +9,7 @@
 #include "experiment/spec.h"
 #include "experiment/trial_record.h"
 #include "gpu/idle.h"
+#include "gpu/processes.h"
 #include "gpu/vendor.h"
 #include "server/command.h"
 #include "sys/process.h"
@@ -22,12 +23,14 @@ namespace culprit::lab {
 // first_gate is the temperature at which the first trial began. before_exec is told of each server
 // between its fork and its start and may forbid it; ended when its whole group is gone. symbols
 // remembers which builds hold which text, by digest and text: each is hundreds of megabytes.
+// prompt_fingerprint is what the prompt was calibrated for (Fingerprint), "" when nobody knows.
 struct Bench {
   gpu::Device& device;
   gpu::Pace pace;
   sys::FileHashes hashes = sys::FileHashes();
   sys::StopSignal stop;
   std::optional<gpu::Celsius> first_gate;
+  std::string prompt_fingerprint;
   std::function<base::Status(const sys::ProcessIdentity&)> before_exec;
   std::function<void(const sys::ProcessIdentity&)> ended;
   std::map<std::string, bool> symbols = {};
@@ -57,6 +60,10 @@ base::Result<experiment::TrialRecord> RunTrial(const experiment::Spec& spec,
 // LaunchOf is how a variant's server is started; the log file is still to be set.
 server::LaunchOptions LaunchOf(const experiment::Spec& spec, const experiment::Variant& variant,
                                std::uint16_t port, const std::string& slots);
+
+// DrawsTheScreen tells whether a process is one of those that have a device open all the time to
+// draw the screen, and hardly use it.
+bool DrawsTheScreen(const gpu::Process& process);
 
 // WarmUpTokens is how many tokens the first, unmeasured request generates after the whole prompt:
 // enough for graphs to be captured and kernels to be chosen.

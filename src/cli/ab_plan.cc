@@ -1,0 +1,52 @@
+#include "cli/ab_plan.h"
+
+#include <fmt/format.h>
+
+#include "base/number_format.h"
+#include "experiment/evaluation.h"
+#include "experiment/order.h"
+#include "experiment/words.h"
+#include "lab/trial.h"
+#include "server/command.h"
+
+namespace culprit::cli {
+
+using experiment::Spec;
+
+std::string PlanText(const Spec& spec) {
+  std::string text =
+      fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
+                  Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
+                  experiment::Name(spec.workload.endpoint));
+  for (const auto& variant : spec.variants) {
+    const auto launch =
+        lab::LaunchOf(spec, variant, static_cast<std::uint16_t>(spec.port), "slots");
+    text += fmt::format("\n{}:\n  {}\n", variant.label,
+                        experiment::JoinWords(server::CommandLine(launch)));
+    for (const auto& change : launch.environment) {
+      text += change.value ? fmt::format("  {}={}\n", change.key, *change.value)
+                           : fmt::format("  without {}\n", change.key);
+    }
+  }
+  const std::size_t arms = spec.design.same_variant ? 2 : spec.variants.size();
+  const auto design = experiment::DesignOf(spec.design);
+  text +=
+      fmt::format("\norder, {} {} pairs:", spec.design.pairs ? "in" : "in at most", design.cap());
+  std::size_t pair = design.cap();
+  for (const auto& slot : experiment::OrderOfTrials(arms, design.cap(), spec.design.seed)) {
+    if (slot.pair != pair) text += "\n ";
+    pair = slot.pair;
+    text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")
+                                            : spec.variants[slot.variant].label);
+  }
+  for (const auto& unit : spec.machine.stop_services) text += fmt::format("\nstops {}", unit);
+  for (const auto& unit : spec.machine.stop_user_services) {
+    text += fmt::format("\nstops {} (of this user)", unit);
+  }
+  if (spec.machine.power_profile) {
+    text += fmt::format("\nsets the power profile {}", *spec.machine.power_profile);
+  }
+  return text + "\n";
+}
+
+}  // namespace culprit::cli

@@ -1,0 +1,41 @@
+#include "cli/borrow.h"
+
+#include <fmt/format.h>
+
+#include "cli/output.h"
+#include "host/services.h"
+
+namespace culprit::cli {
+
+using experiment::Spec;
+
+host::SessionOptions SessionFor(const Spec& spec, const std::string& holder, bool wait) {
+  host::SessionOptions session;
+  for (const auto& unit : spec.machine.stop_services) {
+    session.changes.push_back(
+        {host::ServiceId(host::ServiceScope::kSystem, unit), std::string(host::kStopped)});
+  }
+  for (const auto& unit : spec.machine.stop_user_services) {
+    session.changes.push_back(
+        {host::ServiceId(host::ServiceScope::kUser, unit), std::string(host::kStopped)});
+  }
+  if (spec.machine.power_profile) {
+    session.changes.push_back({"power-profile", *spec.machine.power_profile, true});
+  }
+  for (const int port : spec.machine.health) {
+    session.health_urls.push_back(fmt::format("http://127.0.0.1:{}/health", port));
+  }
+  session.holder = holder;
+  session.wait_for_machine = wait;
+  session.restore.progress = Say;
+  return session;
+}
+
+void JournalServers(host::Session& session, lab::Bench& bench) {
+  bench.before_exec = [&session](const sys::ProcessIdentity& process) {
+    return session.NoteStarted(process, "llama-server");
+  };
+  bench.ended = [&session](const sys::ProcessIdentity& process) { session.NoteEnded(process); };
+}
+
+}  // namespace culprit::cli
