@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <random>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -60,6 +61,23 @@ experiment::Facts MachineFacts(const gpu::Device& device) {
   utsname system{};
   if (::uname(&system) == 0) facts["kernel"] = system.release;
   return facts;
+}
+
+// Pairs of two machines cannot be judged together.
+Status CheckSameMachine(const experiment::Facts& before, const experiment::Facts& now) {
+  for (const char* key : {"device", "driver", "kernel"}) {
+    const auto was = before.find(key), is = now.find(key);
+    if (was == before.end() || is == now.end() || was->second == is->second) continue;
+    return Fail(ErrorCode::kMismatch,
+                fmt::format("the run was begun with the {} {}, and here it is {}", key, was->second,
+                            is->second),
+                "--resume", "begin a run of its own on this machine");
+  }
+  return {};
+}
+
+void AddOnce(const std::string& note, std::vector<std::string>& notes) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
 // Experiment is one run of `culprit ab`, from the run directory to the verdict.
@@ -123,10 +141,17 @@ class Experiment {
 
   Status TellOfTheMachine() {
     store::RunInfo info = run_.info();
-    info.notes = session_->warnings();
-    for (const auto& problem : devices_.problems) info.notes.push_back(problem.Text());
+    const experiment::Facts machine = MachineFacts(bench_.device);
+    if (!run_.trials().empty()) {
+      if (auto same = CheckSameMachine(info.machine, machine); !same) return same;
+      if (info.machine["boot_id"] != machine.at("boot_id")) {
+        info.notes.emplace_back("the machine was started again in the middle of this run");
+      }
+    }
+    for (const auto& warning : session_->warnings()) AddOnce(warning, info.notes);
+    for (const auto& problem : devices_.problems) AddOnce(problem.Text(), info.notes);
     for (const auto& note : info.notes) Say(note);
-    info.machine = MachineFacts(bench_.device);
+    info.machine = machine;
     if (auto written = run_.WriteInfo(info); !written || !run_.trials().empty()) return written;
     info.floors = FloorsFor(run_, state_);  // asks for the machine
     return run_.WriteInfo(std::move(info));
@@ -191,6 +216,8 @@ Result<store::RunDirectory> OpenRun(const Options& options) {
   if (!options.resume.empty()) return store::RunDirectory::Open(options.resume);
   auto spec = SpecOf(options.spec);
   if (!spec) return Fail(std::move(spec.error()));
+  // Below 2^32, so that it is a whole number in every format.
+  if (!spec->design.seed) spec->design.seed = std::random_device()();
   const std::string folder = options.into.empty() ? DefaultFolder(*spec) : options.into;
   return store::RunDirectory::Create(
       folder, *spec,

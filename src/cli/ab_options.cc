@@ -39,6 +39,8 @@ void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
       ->type_name("PERCENT");
 }
 
+constexpr int kNoisePairs = 6;
+
 Status ReadVariants(const SpecOptions& options, Spec& spec) {
   if (options.variants.empty()) return {};
   spec.variants.clear();
@@ -97,6 +99,10 @@ Status CheckFiles(const Spec& spec) {
     if (::access(variant.binary.c_str(), X_OK) != 0 || fs::is_directory(variant.binary)) {
       return Fail(fs::exists(variant.binary) ? ErrorCode::kEnvironment : ErrorCode::kNotFound,
                   fmt::format("{} is no program that can be run", variant.binary), variant.label);
+    }
+    if (variant.model && !fs::is_regular_file(*variant.model)) {
+      return Fail(ErrorCode::kNotFound, fmt::format("there is no model {}", *variant.model),
+                  variant.label);
     }
   }
   return {};
@@ -179,6 +185,8 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
   }
   if (options.pairs) spec.design.pairs = *options.pairs;
   if (options.seed) spec.design.seed = *options.seed;
+  // A/A is there to measure noise, and stops at no early look.
+  if (options.same_variant && !spec.design.pairs) spec.design.pairs = kNoisePairs;
   if (options.margin_percent) {
     spec.design.decode_margin = base::Fraction(*options.margin_percent / 100);
   }

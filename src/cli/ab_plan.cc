@@ -31,9 +31,11 @@ std::string PlanText(const Spec& spec) {
   const std::size_t arms = spec.design.same_variant ? 2 : spec.variants.size();
   const auto design = experiment::DesignOf(spec.design);
   text +=
-      fmt::format("\norder, {} {} pairs:", spec.design.pairs ? "in" : "in at most", design.cap());
+      fmt::format("\norder, {} {} pairs{}:", spec.design.pairs ? "in" : "in at most", design.cap(),
+                  spec.design.seed ? "" : ", or turned round, which is drawn when the run begins");
   std::size_t pair = design.cap();
-  for (const auto& slot : experiment::OrderOfTrials(arms, design.cap(), spec.design.seed)) {
+  for (const auto& slot :
+       experiment::OrderOfTrials(arms, design.cap(), spec.design.seed.value_or(0))) {
     if (slot.pair != pair) text += "\n ";
     pair = slot.pair;
     text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")

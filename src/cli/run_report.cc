@@ -49,6 +49,11 @@ void RememberFloor(const store::RunDirectory& run, const std::string& state_fold
   const auto evaluation = experiment::Evaluate(run.spec(), run.trials());
   store::AaSession session{.setting = SettingOf(run), .when = run.info().created};
   const auto& candidate = evaluation.candidates.front();
+  if (candidate.decode.pairs.size() < kFloorPairs) {
+    Say(fmt::format("{} pairs tell too little of this machine's noise to be remembered: {} do",
+                    candidate.decode.pairs.size(), kFloorPairs));
+    return;
+  }
   if (candidate.decode.comparison) session.decode = candidate.decode.comparison->log_ratio;
   if (candidate.prefill.comparison) session.prefill = candidate.prefill.comparison->log_ratio;
   if (auto added = store::AppendAaSession(state_folder, session); !added) {

@@ -12,6 +12,7 @@ namespace culprit::cli {
 // FloorsFor is the noise of comparing a variant with itself, from the A/A sessions that this state
 // folder remembers for the same device, model and workload. RememberFloor adds a finished A/A run
 // and says what the floor is with it; a warning on stderr when it cannot.
+inline constexpr std::size_t kFloorPairs = 6;  // fewer say more of chance than of the machine
 experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::string& state_folder);
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder);
 

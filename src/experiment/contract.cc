@@ -76,9 +76,9 @@ void CheckMachine(const TrialRecord& trial, Objections& objections) {
   }
   for (const char* phase : {"prefill", "decode"}) {
     const auto it = trial.readings.find(phase);
-    if (it == trial.readings.end()) continue;
+    if (it == trial.readings.end() || !it->second.throttled) continue;
     std::vector<std::string> reasons;
-    std::copy_if(it->second.throttled.begin(), it->second.throttled.end(),
+    std::copy_if(it->second.throttled->begin(), it->second.throttled->end(),
                  std::back_inserter(reasons), [](const auto& name) { return !IsPowerLimit(name); });
     if (reasons.empty()) continue;
     objections.push_back(
@@ -90,7 +90,7 @@ void CheckMachine(const TrialRecord& trial, Objections& objections) {
 void CheckIdentity(const TrialRecord& trial, const TrialRecord& earlier, Objections& objections) {
   for (const char* key : {"backend", "layers_on_device", "build", "model"}) {
     const std::string now = Fact(trial, key), before = Fact(earlier, key);
-    if (now == before) continue;
+    if (now == before || now.empty() || before.empty()) continue;
     objections.push_back(
         {"server_changed",
          fmt::format("{} was \"{}\" in trial {} and is \"{}\" now", key, before, earlier.id, now)});

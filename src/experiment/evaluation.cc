@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "experiment/residue.h"
 #include "stats/sample.h"
 
 namespace culprit::experiment {
@@ -26,24 +27,37 @@ std::size_t ArmOf(const Spec& spec, const TrialRecord& trial) {
   return static_cast<std::size_t>(it - spec.variants.begin());
 }
 
-// Complete pairs by their number. A pair that was run again overwrites its first run.
-std::vector<Arms> CompletePairs(const Spec& spec, std::span<const TrialRecord> trials) {
+// Pairs by their number, each with the last run of an arm, null where that is void or missing.
+std::vector<Arms> PairsOf(const Spec& spec, std::span<const TrialRecord> trials) {
   std::map<int, Arms> pairs;
   for (const TrialRecord& trial : trials) {
     const std::size_t arm = ArmOf(spec, trial);
     if (arm >= ArmCount(spec)) continue;  // a variant that the experiment does not know
     Arms& arms = pairs[trial.pair];
     arms.resize(ArmCount(spec), nullptr);
-    arms[arm] = &trial;
+    arms[arm] = trial.valid() ? &trial : nullptr;
   }
+  std::vector<Arms> all;
+  for (auto& [number, arms] : pairs) all.push_back(std::move(arms));
+  return all;
+}
+
+// The pairs that say something of one candidate, whatever became of the others.
+std::vector<Arms> With(std::span<const Arms> pairs, std::size_t candidate) {
   std::vector<Arms> complete;
-  for (const auto& [number, arms] : pairs) {
-    const bool whole = std::all_of(arms.begin(), arms.end(), [](const TrialRecord* trial) {
-      return trial != nullptr && trial->valid();
-    });
-    if (whole) complete.push_back(arms);
-  }
+  std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(complete),
+               [&](const Arms& arms) { return arms[0] != nullptr && arms[candidate] != nullptr; });
   return complete;
+}
+
+// The baseline's runs are those that some candidate is compared with.
+std::vector<Arms> WithAny(std::span<const Arms> pairs) {
+  std::vector<Arms> some;
+  std::copy_if(pairs.begin(), pairs.end(), std::back_inserter(some), [](const Arms& arms) {
+    return arms[0] != nullptr && std::any_of(arms.begin() + 1, arms.end(),
+                                             [](const TrialRecord* arm) { return arm != nullptr; });
+  });
+  return some;
 }
 
 std::optional<double> Median(const std::vector<double>& values) {
@@ -109,37 +123,6 @@ Judgement Judge(const Spec& spec, std::span<const Arms> pairs, std::size_t arm, 
   return judgement;
 }
 
-// Facts that follow from what a user can make different.
-bool FollowsFrom(std::string_view fact, const Variant& a, const Variant& b) {
-  constexpr std::array<std::string_view, 2> kOfKv = {"kv_cache_mib", "kv_cache_type"};
-  constexpr std::array<std::string_view, 2> kOfBinary = {"build", "backend"};
-  constexpr std::array<std::string_view, 3> kOfModel = {"model", "layers_on_device",
-                                                        "kv_cache_mib"};
-  const auto among = [&](const auto& facts) {
-    return std::find(facts.begin(), facts.end(), fact) != facts.end();
-  };
-  if (a.kv != b.kv && among(kOfKv)) return true;
-  if (a.binary != b.binary && among(kOfBinary)) return true;
-  if (a.model != b.model && among(kOfModel)) return true;
-  return a.arguments != b.arguments || a.environment != b.environment;
-}
-
-// How a trial went, which says nothing of its server.
-bool OfTheTrial(std::string_view fact) { return fact == "prompt_from" || fact == "stopped"; }
-
-std::vector<FactDifference> Differences(const Variant& a, const Variant& b,
-                                        const TrialRecord& baseline, const TrialRecord& candidate) {
-  std::map<std::string, std::pair<std::string, std::string>> both;
-  for (const auto& [key, value] : baseline.facts) both[key].first = value;
-  for (const auto& [key, value] : candidate.facts) both[key].second = value;
-  std::vector<FactDifference> differences;
-  for (const auto& [key, values] : both) {
-    if (values.first == values.second || OfTheTrial(key)) continue;
-    differences.push_back({key, values.first, values.second, FollowsFrom(key, a, b)});
-  }
-  return differences;
-}
-
 // SameCode tells whether two servers run the same bytes, wherever those lie: files of one name are
 // equal, and no file of the server's own is there on one side only. What else is on one side only
 // was loaded by a driver when it needed it.
@@ -161,15 +144,22 @@ bool SameCode(const TrialRecord& a, const TrialRecord& b) {
   return covers(names_a, names_b) && covers(names_b, names_a);
 }
 
-CandidateResult Compare(const Spec& spec, std::span<const Arms> pairs, std::size_t arm,
+CandidateResult Compare(const Spec& spec, std::span<const Arms> all, std::size_t arm,
                         const NoiseFloors& floors) {
+  const std::vector<Arms> pairs = With(all, arm);
   const Variant& a = spec.variants[0];
   const Variant& b = spec.design.same_variant ? a : spec.variants[arm];
   CandidateResult result;
   const std::string label = b.label + (spec.design.same_variant ? " (again)" : "");
   result.summary = Summarize(label, pairs, arm);
   result.decode = Judge(spec, pairs, arm, Metric::kDecode, floors.decode);
-  result.prefill = Judge(spec, pairs, arm, Metric::kPrefill, floors.prefill);
+  result.prefill.metric = Metric::kPrefill;
+  // One token of a kept prompt is evaluated anew: nothing to judge by.
+  if (spec.workload.cache_prompt) {
+    result.summary.prefill.reset();
+  } else {
+    result.prefill = Judge(spec, pairs, arm, Metric::kPrefill, floors.prefill);
+  }
   for (const Arms& arms : pairs) {
     const auto& one = *arms[0]->completion;
     const auto& other = *arms[arm]->completion;
@@ -224,8 +214,9 @@ stats::Design DesignOf(const Design& design) {
 Evaluation Evaluate(const Spec& spec, std::span<const TrialRecord> trials,
                     const NoiseFloors& floors) {
   Evaluation evaluation;
-  const std::vector<Arms> pairs = CompletePairs(spec, trials);
-  evaluation.baseline = Summarize(spec.variants[0].label, pairs, 0);
+  const std::vector<Arms> pairs = PairsOf(spec, trials);
+  evaluation.baseline = Summarize(spec.variants[0].label, WithAny(pairs), 0);
+  if (spec.workload.cache_prompt) evaluation.baseline.prefill.reset();
   for (std::size_t arm = 1; arm < ArmCount(spec); ++arm) {
     evaluation.candidates.push_back(Compare(spec, pairs, arm, floors));
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/residue.h"
 #include "experiment/spec.h"
 #include "experiment/trial_record.h"
 #include "stats/decision.h"
@@ -44,13 +45,6 @@ struct VariantSummary {
   std::optional<base::Fraction> acceptance;       // median
   std::optional<std::string> kv_cache_mib;
   std::optional<double> core_clock_mhz;  // median of the device's means during decode
-};
-
-// FactDifference is something that differs between two variants' servers. named tells whether it
-// follows from what the user made different (another KV type has another cache size).
-struct FactDifference {
-  std::string fact, baseline, candidate;
-  bool named = false;
 };
 
 // CandidateResult compares one variant with the baseline.

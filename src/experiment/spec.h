@@ -17,11 +17,11 @@ namespace culprit::experiment {
 // Design says how many pairs are run and what counts as a difference.
 //
 // Without pairs, looks are taken at 4, 6, 8 and 10 pairs and the first clear answer ends the
-// experiment. seed decides the first arm. A change smaller than the margin is no difference, in
+// experiment. seed decides the first arm; absent in a file, it is drawn when the run begins. A change smaller than the margin is no difference, in
 // decode and in prefill.
 struct Design {
   std::optional<int> pairs;
-  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> seed;
   base::Fraction decode_margin{0.01};
   base::Fraction prefill_margin{0.02};
   bool same_variant = false;  // A/A: the baseline against itself, to measure the noise floor
@@ -47,7 +47,6 @@ struct Limits {
   std::chrono::seconds stop{20};
   int idle_readings = 10;  // consecutive, a second apart
   int idle_tries = 300;
-  std::chrono::seconds cool_down{120};  // for the temperature of the first trial to come back
   bool operator==(const Limits&) const = default;
 };
 

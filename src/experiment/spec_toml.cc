@@ -202,7 +202,6 @@ Status ReadMachine(Table table, Spec& spec) {
   table.Take("stop_timeout_s", spec.limits.stop);
   table.Take("idle_readings", spec.limits.idle_readings);
   table.Take("idle_tries", spec.limits.idle_tries);
-  table.Take("cool_down_s", spec.limits.cool_down);
   return table.Finish();
 }
 
@@ -307,8 +306,7 @@ toml::table MachineTable(const Spec& spec) {
                     {"request_timeout_s", spec.limits.request.count()},
                     {"stop_timeout_s", spec.limits.stop.count()},
                     {"idle_readings", spec.limits.idle_readings},
-                    {"idle_tries", spec.limits.idle_tries},
-                    {"cool_down_s", spec.limits.cool_down.count()}};
+                    {"idle_tries", spec.limits.idle_tries}};
   PutList(table, "stop_services", spec.machine.stop_services);
   PutList(table, "stop_user_services", spec.machine.stop_user_services);
   if (!health.empty()) table.insert("health", std::move(health));
@@ -327,10 +325,10 @@ Result<Spec> ParseSpec(std::string_view text, std::string_view file) {
 std::string WriteSpec(const Spec& spec) {
   toml::array variants;
   for (const Variant& variant : spec.variants) variants.push_back(VariantTable(variant));
-  toml::table design{{"seed", static_cast<std::int64_t>(spec.design.seed)},
-                     {"decode_margin", spec.design.decode_margin.value()},
+  toml::table design{{"decode_margin", spec.design.decode_margin.value()},
                      {"prefill_margin", spec.design.prefill_margin.value()},
                      {"same_variant", spec.design.same_variant}};
+  if (spec.design.seed) design.insert("seed", static_cast<std::int64_t>(*spec.design.seed));
   if (spec.design.pairs) design.insert("pairs", *spec.design.pairs);
   const toml::table document{
       {"workload", toml::table{{"prompt_tokens", Count(spec.workload.prompt)},

@@ -26,7 +26,7 @@ struct Spread {
 // machine does not tell is absent.
 struct Readings {
   std::map<std::string, Spread> values;
-  std::vector<std::string> throttled;  // reasons that the device gave, sorted
+  std::optional<std::vector<std::string>> throttled;  // reasons that the device gave, sorted
   bool operator==(const Readings&) const = default;
 };
 
@@ -66,7 +66,7 @@ struct TrialRecord {
   std::map<std::string, Readings> readings;  // by phase
   std::optional<double> energy_j;            // of the device over the request, an estimate
   std::vector<std::string> foreign_processes;
-  base::Nanos load_time{};
+  std::optional<base::Nanos> load_time;  // from the start to the first healthy answer
   std::vector<Objection> objections;
 
   [[nodiscard]] bool valid() const { return objections.empty() && completion.has_value(); }

@@ -34,7 +34,7 @@ Readings Write(const Source& source) {
   Set(readings, "core_clock_mhz", source.core_clock);
   Set(readings, "memory_clock_mhz", source.memory_clock);
   Set(readings, "memory_used_mib", source.memory_used, kMebi);
-  if (source.throttle) readings.throttled = *source.throttle;
+  readings.throttled = source.throttle;
   return readings;
 }
 

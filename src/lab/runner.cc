@@ -31,7 +31,8 @@ class Runner {
 
   Result<Outcome> Run() {
     const stats::Design design = experiment::DesignOf(spec_.design);
-    const auto order = experiment::OrderOfTrials(arms_, design.cap(), spec_.design.seed);
+    const auto order =
+        experiment::OrderOfTrials(arms_, design.cap(), spec_.design.seed.value_or(0));
     for (std::size_t pair = 0; pair < design.cap(); ++pair) {
       while (!IsComplete(static_cast<int>(pair))) {
         if (runs_of_pairs_ > static_cast<int>(pair) + kMostReruns) {

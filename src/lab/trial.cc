@@ -46,6 +46,8 @@ class OneTrial {
   Result<TrialRecord> Run() {
     if (auto gate = WaitForIdleMachine(); !gate) return Fail(std::move(gate.error()));
     record_.started = UtcNow();
+    // A busy machine voids the trial; running it all the same would waste the user's time.
+    if (record_.gate && !record_.gate->idle) return std::move(record_);
     auto port = sys::FreePort(static_cast<std::uint16_t>(spec_.port));
     if (!port) return Fail(std::move(port.error()));
     server::LaunchOptions launch = LaunchOf(spec_, *planned_.variant, *port, planned_.slots);

@@ -141,7 +141,7 @@ Row VerdictRow(const std::string& candidate, const Judgement& judgement) {
   return row;
 }
 
-Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
+Table VerdictTable(const Evaluation& evaluation) {
   Table table{"verdicts",
               "Verdicts, change in cost per token",
               {{"variant", "variant", kText},
@@ -159,7 +159,7 @@ Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
   for (const CandidateResult& candidate : evaluation.candidates) {
     const std::string label = Printable(candidate.summary.label);
     table.rows.push_back(VerdictRow(label, candidate.decode));
-    if (!spec.workload.cache_prompt) table.rows.push_back(VerdictRow(label, candidate.prefill));
+    if (candidate.prefill.comparison) table.rows.push_back(VerdictRow(label, candidate.prefill));
   }
   table.notes.push_back(
       "from, to: t interval on the mean of ln(B/A) over pairs of cold starts. detectable: the "
@@ -263,7 +263,7 @@ std::string ChangeText(double log_ratio) {
 std::vector<Table> AbTables(const Spec& spec, const Evaluation& evaluation) {
   std::vector<Table> tables;
   if (evaluation.compared()) {
-    tables = {VariantTable(evaluation, spec), VerdictTable(evaluation, spec),
+    tables = {VariantTable(evaluation, spec), VerdictTable(evaluation),
               PairTable(evaluation, spec)};
   }
   for (Table table : {DifferenceTable(evaluation), VoidTable(evaluation)}) {

@@ -34,7 +34,9 @@ Json Write(const Readings& readings) {
   for (const auto& [key, spread] : readings.values) {
     values[key] = {{"mean", spread.mean}, {"min", spread.min}, {"max", spread.max}};
   }
-  return {{"values", std::move(values)}, {"throttled", readings.throttled}};
+  Json json{{"values", std::move(values)}};
+  if (readings.throttled) json["throttled"] = *readings.throttled;
+  return json;
 }
 
 Readings ReadReadings(const Json& json) {
@@ -44,7 +46,9 @@ Readings ReadReadings(const Json& json) {
                                   .min = spread.at("min").get<double>(),
                                   .max = spread.at("max").get<double>()};
   }
-  readings.throttled = json.at("throttled").get<std::vector<std::string>>();
+  if (json.contains("throttled")) {
+    readings.throttled = json.at("throttled").get<std::vector<std::string>>();
+  }
   return readings;
 }
 
@@ -81,7 +85,7 @@ TrialRecord Read(const Json& json) {
   }
   if (json.contains("energy_j")) record.energy_j = json.at("energy_j").get<double>();
   Take(json, "foreign_processes", record.foreign_processes);
-  record.load_time = Nanos(json.value("load_ns", std::int64_t{0}));
+  if (json.contains("load_ns")) record.load_time = Nanos(json.at("load_ns").get<std::int64_t>());
   for (const Json& objection : json.at("objections")) {
     record.objections.push_back(
         {objection.at("id").get<std::string>(), objection.at("text").get<std::string>()});
@@ -99,7 +103,7 @@ std::string WriteRecord(const TrialRecord& record) {
             {"baseline", record.baseline},
             {"started", record.started},
             {"objections", Write(record.objections)}};
-  json["load_ns"] = record.load_time.count();
+  if (record.load_time) json["load_ns"] = record.load_time->count();
   if (record.gate) json["gate"] = Write(*record.gate);
   json["facts"] = record.facts;
   json["readings"] = Json::object();
