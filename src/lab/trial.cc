@@ -6,6 +6,7 @@
 #include <array>
 #include <ctime>
 
+#include "base/number_format.h"
 #include "gpu/processes.h"
 #include "gpu/sampler.h"
 #include "lab/readings.h"
@@ -126,6 +127,7 @@ class OneTrial {
     auto props = client.GetProps(bench_.stop);
     if (!props) return Fail(std::move(props.error()));
     props_ = *std::move(props);
+    CheckContext();
     auto identity = server::IdentifyProcess(server.identity().pid, bench_.hashes, bench_.stop);
     if (!identity) {
       if (identity.error().code == ErrorCode::kInterrupted) return Fail(identity.error());
@@ -134,6 +136,15 @@ class OneTrial {
     }
     for (const auto& object : identity->objects) record_.objects[object.path] = object.sha256;
     return LookForSymbols(*identity);
+  }
+
+  // Such a server stops early, each time; prompts that take minutes need not be read for that.
+  void CheckContext() {
+    const std::int64_t needed = Count(spec_.workload.prompt) + Count(spec_.workload.output);
+    if (!props_.context || Count(*props_.context) >= needed) return;
+    Object("context_too_small",
+           fmt::format("its context holds {} tokens, prompt and output need {}",
+                       base::Grouped(Count(*props_.context)), base::Grouped(needed)));
   }
 
   Status LookForSymbols(const server::Identity& identity) {
