@@ -17,11 +17,11 @@ namespace culprit::experiment {
 // Design says how many pairs are run and what counts as a difference.
 //
 // Without pairs, looks are taken at 4, 6, 8 and 10 pairs and the first clear answer ends the
-// experiment. seed decides the first arm. A change smaller than the margin is no difference, in
-// decode and in prefill.
+// experiment. seed decides the first arm; 0 is not decided yet: culprit ab draws one and records
+// it. A change smaller than the margin is no difference, in decode and in prefill.
 struct Design {
   std::optional<int> pairs;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 0;
   base::Fraction decode_margin{0.01};
   base::Fraction prefill_margin{0.02};
   bool same_variant = false;  // A/A: the baseline against itself, to measure the noise floor
