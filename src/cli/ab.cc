@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <random>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -82,10 +83,13 @@ ExitCode PrintPlan(const Spec& spec) {
   }
   const std::size_t arms = spec.design.same_variant ? 2 : spec.variants.size();
   const auto design = experiment::DesignOf(spec.design);
+  const bool drawn = spec.design.seed == 0;
   text +=
-      fmt::format("\norder, {} {} pairs:", spec.design.pairs ? "in" : "in at most", design.cap());
+      fmt::format("\norder, {} {} pairs{}:", spec.design.pairs ? "in" : "in at most", design.cap(),
+                  drawn ? ", unless the start draws another (--seed 1 keeps it)" : "");
   std::size_t pair = design.cap();
-  for (const auto& slot : experiment::OrderOfTrials(arms, design.cap(), spec.design.seed)) {
+  for (const auto& slot :
+       experiment::OrderOfTrials(arms, design.cap(), drawn ? 1 : spec.design.seed)) {
     if (slot.pair != pair) text += "\n ";
     pair = slot.pair;
     text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")
@@ -233,7 +237,11 @@ class Experiment {
     Say(fmt::format("calibrating a prompt of {} tokens with {}",
                     base::Grouped(Count(run_.spec().workload.prompt)), variant.label));
     auto made = lab::Calibrate(run_.spec(), variant, lab::Prose(), run_.path(), bench_);
-    if (!made) return Fail(std::move(made.error()).In("calibration"));
+    if (!made) {
+      base::Error error = std::move(made.error()).In("calibration");
+      if (!variant.model && error.hint.empty()) error.hint = "the variant names no --model";
+      return Fail(std::move(error));
+    }
     if (made->prompt.copies > 1) {
       Say(
           fmt::format("the prompt repeats its text {} times: speculation will look better than it "
@@ -309,6 +317,7 @@ Result<store::RunDirectory> OpenRun(const Options& options) {
   if (!options.resume.empty()) return store::RunDirectory::Open(options.resume);
   auto spec = SpecOf(options.spec);
   if (!spec) return Fail(std::move(spec.error()));
+  if (spec->design.seed == 0) spec->design.seed = 1 + std::random_device()() / 2;
   const std::string folder = options.into.empty() ? DefaultFolder(*spec) : options.into;
   return store::RunDirectory::Create(
       folder, *spec,
@@ -344,6 +353,13 @@ Subcommand AddAb(CLI::App& program) {
   app->add_flag("--no-wait", options->no_wait, "Fail when somebody else measures on this machine");
   app->add_option("--fail-on", options->fail_on, "Exit with 1 when a candidate is one")
       ->check(CLI::IsMember({"regression"}));
+  // A run that goes on is the experiment that its folder holds.
+  for (CLI::Option* option : app->get_options([](const CLI::Option* o) { return o != nullptr; })) {
+    const std::string name = option->get_single_name();
+    if (name != "help" && name != "resume" && name != "no-wait" && name != "fail-on") {
+      app->get_option("--resume")->excludes(option);
+    }
+  }
   AddOutputOptions(*app, options->output);
   return {app, [options] { return Run(*options); }};
 }

@@ -27,12 +27,14 @@ def compare(culprit, folder, seed, more):
     run = os.path.join(folder, str(seed))
     environment = {**os.environ, "CULPRIT_STATE_DIR": os.path.join(folder, "state"),
                    "CULPRIT_LOCK": os.path.join(folder, "lock")}
-    subprocess.run(
+    done = subprocess.run(
         [culprit, "ab", "--variant", f"f16={SERVER}|kv=f16", "--variant", f"again={SERVER}|kv=f16",
          "--model", MODEL, "--arguments", "-t 1 -np 1 -c 4096", "--prompt-tokens", "500", "--tokens",
          "128", "--idle-readings", "0", "--seed", str(seed), "--into", run, "-o", run + ".json",
-         *more], env=environment, check=True, timeout=LIMIT_S, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL)
+         *more], env=environment, timeout=LIMIT_S, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(f"exit code {done.returncode} with seed {seed}:\n{done.stderr}")
     with open(run + ".json") as file:
         tables = json.load(file)["tables"]
     return {row["metric"]: row for table in tables if table["id"] == "verdicts"
