@@ -5,6 +5,7 @@
 
 #include <array>
 #include <ctime>
+#include <thread>
 
 #include "base/number_format.h"
 #include "gpu/processes.h"
@@ -198,9 +199,23 @@ class OneTrial {
       record_.readings["decode"] = ReadingsOf(gpu::Summarize(samples, first, last));
       const auto whole = gpu::Summarize(samples, *completion->sent, last);
       if (whole.energy) record_.energy_j = whole.energy->value();
+      if (bench_.device.info().vendor == gpu::Vendor::kCpu) NoteOtherPrograms();
     }
     record_.completion = *std::move(completion);
     return {};
+  }
+
+  // On a CPU others can't be told from the server by who has the device open, but by what it is
+  // busy with beside the server.
+  void NoteOtherPrograms() {
+    for (const char* phase : {"prefill", "decode"}) {
+      auto& values = record_.readings[phase].values;
+      const auto busy = values.find("busy_share"), server = values.find("server_cpu_cores");
+      if (busy == values.end() || server == values.end()) continue;
+      const double all = busy->second.mean * std::thread::hardware_concurrency();
+      const double others = std::max(0.0, all - server->second.mean);
+      values["other_cpu_cores"] = {.mean = others, .min = others, .max = others};
+    }
   }
 
   void LookForOthers(const server::Server& server) {
