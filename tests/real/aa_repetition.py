@@ -2,9 +2,10 @@
 """Compares the real llama-server with itself again and again: how often is a difference claimed?
 
     CULPRIT_LONG_TESTS=1 aa_repetition.py --culprit build/release/culprit [--repetitions 20]
-                                          [OPTIONS OF culprit ab…]
+                                          [--sessions 6] [OPTIONS OF culprit ab…]
 
-Prints a row for each repetition. Exit code 1 when more than one of twenty claims a regression or an
+Prints a row for each repetition. --sessions measures the noise floor first, by so many runs with
+--aa, as one should on a machine that is not quiet. Exit code 1 when more than one of twenty claims a regression or an
 improvement, of decode or of prefill. The server is $CULPRIT_LLAMA_SERVER and the model
 $CULPRIT_TEST_MODEL; scripts/test sets both. The result of a run is in doc/measurements.md.
 """
@@ -22,19 +23,22 @@ METRICS = ("decode", "prefill")
 LIMIT_S = 900
 
 
-def compare(culprit, folder, seed, more):
+def variant(label):
+    return ["--variant", f"{label}={SERVER}|kv=f16"]
+
+
+def run_ab(culprit, folder, name, more):
     """The rows of verdicts of one experiment, by metric."""
-    run = os.path.join(folder, str(seed))
+    run = os.path.join(folder, name)
     environment = {**os.environ, "CULPRIT_STATE_DIR": os.path.join(folder, "state"),
                    "CULPRIT_LOCK": os.path.join(folder, "lock")}
     done = subprocess.run(
-        [culprit, "ab", "--variant", f"f16={SERVER}|kv=f16", "--variant", f"again={SERVER}|kv=f16",
-         "--model", MODEL, "--arguments", "-t 1 -np 1 -c 4096", "--prompt-tokens", "500", "--tokens",
-         "128", "--idle-readings", "0", "--seed", str(seed), "--into", run, "-o", run + ".json",
-         *more], env=environment, timeout=LIMIT_S, stdout=subprocess.DEVNULL,
+        [culprit, "ab", "--model", MODEL, "--arguments", "-t 1 -np 1 -c 4096", "--prompt-tokens",
+         "500", "--tokens", "128", "--idle-readings", "0", "--into", run, "-o", run + ".json", *more],
+        env=environment, timeout=LIMIT_S, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        sys.exit(f"exit code {done.returncode} with seed {seed}:\n{done.stderr}")
+        sys.exit(f"exit code {done.returncode} of {name}:\n{done.stderr}")
     with open(run + ".json") as file:
         tables = json.load(file)["tables"]
     return {row["metric"]: row for table in tables if table["id"] == "verdicts"
@@ -50,6 +54,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--culprit", required=True, type=os.path.abspath)
     parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument("--sessions", type=int, default=0)
     options, more = parser.parse_known_args()
     if not os.environ.get("CULPRIT_LONG_TESTS"):
         print("skipped: takes minutes; CULPRIT_LONG_TESTS=1 runs it")
@@ -60,8 +65,15 @@ def main():
         sys.exit(SKIPPED)
     claims = dict.fromkeys(METRICS, 0)
     with tempfile.TemporaryDirectory() as folder:
+        for number in range(1, options.sessions + 1):
+            run_ab(options.culprit, folder, f"session-{number}",
+                   ["--aa", *variant("f16"), "--seed", str(number), *more])
         for seed in range(1, options.repetitions + 1):
-            rows = compare(options.culprit, folder, seed, more)
+            rows = run_ab(options.culprit, folder, str(seed),
+                          [*variant("f16"), *variant("again"), "--seed", str(seed), *more])
+            if seed == 1:
+                print("margins: " + ", ".join(f"{metric} {rows[metric]['margin']:.1%}"
+                                              for metric in METRICS))
             print(f"{seed:3}  " + "  |  ".join(f"{metric} {cell(rows[metric])}"
                                                for metric in METRICS), flush=True)
             for metric in METRICS:
