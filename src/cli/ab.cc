@@ -256,6 +256,13 @@ Subcommand AddAb(CLI::App& program) {
   app->add_flag("--no-wait", options->no_wait, "Fail when somebody else measures on this machine");
   app->add_option("--fail-on", options->fail_on, "Exit with 1 when a candidate is one")
       ->check(CLI::IsMember({"regression"}));
+  // A run that goes on is the experiment that its folder holds.
+  for (CLI::Option* option : app->get_options([](const CLI::Option* o) { return o != nullptr; })) {
+    const std::string name = option->get_single_name();
+    if (name != "help" && name != "resume" && name != "no-wait" && name != "fail-on") {
+      app->get_option("--resume")->excludes(option);
+    }
+  }
   AddOutputOptions(*app, options->output);
   return {app, [options] { return Run(*options); }};
 }

@@ -32,7 +32,7 @@ void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
       .add_option("--pairs", options.pairs,
                   "Run N pairs; without it, look after 4, 6, 8 and 10 and stop when it is clear")
       ->type_name("N");
-  command.add_option("--seed", options.seed, "Decides which variant runs first")->type_name("N");
+  command.add_option("--seed", options.seed, "Decides which variant runs first [drawn]")->type_name("N");
   command
       .add_option("--margin", options.margin_percent,
                   "A change in decode smaller than this is none, in percent [1]")

@@ -55,7 +55,11 @@ Result<PromptFile> MakePrompt(const PromptMaking& making, std::string_view text)
   Say(fmt::format("calibrating a prompt of {} tokens with {}",
                   base::Grouped(Count(making.spec.workload.prompt)), variant.label));
   auto made = lab::Calibrate(making.spec, variant, text, making.log_folder, making.bench);
-  if (!made) return Fail(std::move(made.error()).In("calibration"));
+  if (!made) {
+    base::Error error = std::move(made.error()).In("calibration");
+    if (!variant.model && error.hint.empty()) error.hint = "the variant names no --model";
+    return Fail(std::move(error));
+  }
   if (made->prompt.copies > 1) {
     Say(fmt::format("the prompt repeats its text {} times: speculation will look better than it is",
                     made->prompt.copies));

@@ -188,6 +188,14 @@ bool ClientDisagrees(const TrialRecord& trial) {
   return ratio < 0.98 || ratio > 1.02;
 }
 
+bool IsDisturbed(const TrialRecord& trial) {
+  constexpr double kCores = 0.25;
+  const auto decode = trial.readings.find("decode");
+  if (decode == trial.readings.end()) return false;
+  const auto others = decode->second.values.find("other_cpu_cores");
+  return others != decode->second.values.end() && others->second.mean > kCores;
+}
+
 }  // namespace
 
 bool Evaluation::compared() const {
@@ -223,9 +231,10 @@ Evaluation Evaluate(const Spec& spec, std::span<const TrialRecord> trials,
   for (const TrialRecord& trial : trials) {
     if (!trial.valid()) {
       evaluation.voided.push_back({trial.id, trial.variant, trial.objections});
-    } else if (ClientDisagrees(trial)) {
-      ++evaluation.client_disagrees;
+      continue;
     }
+    evaluation.client_disagrees += ClientDisagrees(trial) ? 1 : 0;
+    evaluation.disturbed += IsDisturbed(trial) ? 1 : 0;
   }
   const stats::Design design = DesignOf(spec.design);
   evaluation.finished =

@@ -110,6 +110,14 @@ TEST(Evaluate, TellsTheArmsOfTheSameVariantApart) {
   EXPECT_EQ(evaluation.candidates[0].summary.label, "a (again)");
 }
 
+TEST(Evaluate, CountsTrialsThatOtherProgramsDisturbed) {
+  auto trials = FourPairs(1.2);
+  trials[0].readings["decode"].values["other_cpu_cores"] = {.mean = 1.4, .min = 1.4, .max = 1.4};
+  trials[1].readings["decode"].values["other_cpu_cores"] = {.mean = 0.1, .min = 0.1, .max = 0.1};
+  trials[2].readings["prefill"].values["other_cpu_cores"] = {.mean = 2, .min = 2, .max = 2};
+  EXPECT_EQ(Evaluate(TwoVariants(), trials).disturbed, 1U);
+}
+
 TEST(Evaluate, ComparesTheServersTimesWithTheClients) {
   auto trials = FourPairs(1.2);
   auto& completion = *trials[0].completion;

@@ -17,8 +17,8 @@ namespace culprit::experiment {
 // Design says how many pairs are run and what counts as a difference.
 //
 // Without pairs, looks are taken at 4, 6, 8 and 10 pairs and the first clear answer ends the
-// experiment. seed decides the first arm; absent in a file, it is drawn when the run begins. A change smaller than the margin is no difference, in
-// decode and in prefill.
+// experiment. seed decides the first arm; absent, culprit ab draws one and records it. A change
+// smaller than the margin is no difference, in decode and in prefill.
 struct Design {
   std::optional<int> pairs;
   std::optional<std::uint64_t> seed;

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <ctime>
+#include <thread>
 
+#include "base/number_format.h"
 #include "gpu/processes.h"
 #include "gpu/sampler.h"
 #include "lab/calibration.h"
@@ -125,6 +127,7 @@ class OneTrial {
     if (!props) return Fail(std::move(props.error()));
     props_ = *std::move(props);
     CheckPrompt();
+    CheckContext();
     auto identity = server::IdentifyProcess(server.identity().pid, bench_.hashes, bench_.stop);
     if (!identity) {
       if (identity.error().code == ErrorCode::kInterrupted) return Fail(identity.error());
@@ -133,6 +136,15 @@ class OneTrial {
     }
     for (const auto& object : identity->objects) record_.objects[object.path] = object.sha256;
     return LookForSymbols(*identity);
+  }
+
+  // Such a server stops early, each time; prompts that take minutes need not be read for that.
+  void CheckContext() {
+    const std::int64_t needed = Count(spec_.workload.prompt) + Count(spec_.workload.output);
+    if (!props_.context || Count(*props_.context) >= needed) return;
+    Object("context_too_small",
+           fmt::format("its context holds {} tokens, prompt and output need {}",
+                       base::Grouped(Count(*props_.context)), base::Grouped(needed)));
   }
 
   Status LookForSymbols(const server::Identity& identity) {
@@ -197,9 +209,23 @@ class OneTrial {
       record_.readings["decode"] = ReadingsOf(gpu::Summarize(samples, first, last));
       const auto whole = gpu::Summarize(samples, *completion->sent, last);
       if (whole.energy) record_.energy_j = whole.energy->value();
+      if (bench_.device.info().vendor == gpu::Vendor::kCpu) NoteOtherPrograms();
     }
     record_.completion = *std::move(completion);
     return {};
+  }
+
+  // On a CPU others can't be told from the server by who has the device open, but by what it is
+  // busy with beside the server.
+  void NoteOtherPrograms() {
+    for (const char* phase : {"prefill", "decode"}) {
+      auto& values = record_.readings[phase].values;
+      const auto busy = values.find("busy_share"), server = values.find("server_cpu_cores");
+      if (busy == values.end() || server == values.end()) continue;
+      const double all = busy->second.mean * std::thread::hardware_concurrency();
+      const double others = std::max(0.0, all - server->second.mean);
+      values["other_cpu_cores"] = {.mean = others, .min = others, .max = others};
+    }
   }
 
   void LookForOthers(const server::Server& server) {

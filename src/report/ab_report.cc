@@ -119,7 +119,7 @@ void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
   if (candidate.same_objects && !spec.design.same_variant) {
     notes.push_back({Level::kWarning, "same_identity",
                      fmt::format("{} is the same server as the baseline: same files, arguments and "
-                                 "environment. This is an A/A.",
+                                 "environment. This is an A/A: any difference is the machine's",
                                  label)});
   }
   const bool unnamed = std::any_of(candidate.differences.begin(), candidate.differences.end(),
@@ -196,6 +196,12 @@ void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& c
                                  "differ by over 2 %",
                                  Counted(evaluation.client_disagrees, "trial"))});
   }
+  if (evaluation.disturbed > 0) {
+    notes.push_back({Level::kWarning, "disturbed",
+                     fmt::format("in {} other programs used this CPU during decode: bursts of them "
+                                 "can look like a difference between variants",
+                                 Counted(evaluation.disturbed, "trial"))});
+  }
   if (const std::size_t voided = evaluation.voided.size(); voided > 0) {
     notes.push_back(
         {Level::kNotice, "void_trials",
@@ -233,7 +239,7 @@ void AddAdvice(const Evaluation& evaluation, std::vector<std::string>& advice) {
   std::string line = "which kernels did it: culprit compare " + TraceLine(evaluation.baseline);
   bool changed = false;
   for (const CandidateResult& candidate : evaluation.candidates) {
-    if (!candidate.summary.decode) continue;
+    if (!candidate.summary.decode || candidate.same_objects) continue;
     changed |= candidate.decode.verdict == Verdict::kRegression ||
                candidate.decode.verdict == Verdict::kImprovement;
     line += " " + TraceLine(candidate.summary);
