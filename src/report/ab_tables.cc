@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/number_format.h"
@@ -120,6 +121,17 @@ Row VerdictRow(const std::string& candidate, const Judgement& judgement) {
   return row;
 }
 
+// What was measured: without any pair both are listed, for they were meant to be. With a kept
+// prompt, what is left of prefill is one token.
+std::vector<const Judgement*> Measured(const CandidateResult& candidate, const Spec& spec) {
+  const bool none = !candidate.decode.comparison && !candidate.prefill.comparison;
+  std::vector<const Judgement*> measured;
+  if (candidate.decode.comparison || none) measured.push_back(&candidate.decode);
+  const bool prefill = candidate.prefill.comparison || none;
+  if (prefill && !spec.workload.cache_prompt) measured.push_back(&candidate.prefill);
+  return measured;
+}
+
 Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
   Table table{"verdicts",
               "Verdicts, change in cost per token",
@@ -137,8 +149,9 @@ Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
               {}};
   for (const CandidateResult& candidate : evaluation.candidates) {
     const std::string label = Printable(candidate.summary.label);
-    table.rows.push_back(VerdictRow(label, candidate.decode));
-    if (!spec.workload.cache_prompt) table.rows.push_back(VerdictRow(label, candidate.prefill));
+    for (const Judgement* judgement : Measured(candidate, spec)) {
+      table.rows.push_back(VerdictRow(label, *judgement));
+    }
   }
   table.notes.push_back(
       "from, to: t interval on the mean of ln(B/A) over pairs of cold starts. detectable: the "
@@ -173,7 +186,8 @@ Table PairTable(const Evaluation& evaluation) {
                      {base::Millis(NanosF(pair.candidate * 1e6)), pair.candidate},
                      {base::SignedPercent(Change(ratio)), Change(ratio).value()},
                      {first, first}};
-        if (judgement->metric == Metric::kPrefill) row.audience = kMachines;
+        const bool beside = judgement == &candidate.prefill && candidate.decode.comparison;
+        if (beside) row.audience = kMachines;
         table.rows.push_back(std::move(row));
       }
     }
@@ -215,16 +229,21 @@ Table VoidTable(const Evaluation& evaluation) {
               {{"trial", "trial"},
                {"variant", "variant", kText},
                {"reason", "reason", kText},
-               {"text", "", kText}},
+               {"text", "", kText, kMachines}},
               {},
               {}};
   for (const auto& trial : evaluation.voided) {
     for (const auto& objection : trial.objections) {
       Row row;
+      // Columns are narrow, and this is the answer.
+      const std::string text = Printable(objection.text);
+      if (std::find(table.notes.begin(), table.notes.end(), text) == table.notes.end()) {
+        table.notes.push_back(text);
+      }
       row.cells = {{fmt::format("{}", trial.trial), std::int64_t{trial.trial}},
                    {Printable(trial.variant), Printable(trial.variant)},
                    {Printable(objection.id), Printable(objection.id)},
-                   {Printable(objection.text), Printable(objection.text)}};
+                   {text, text}};
       table.rows.push_back(std::move(row));
     }
   }
