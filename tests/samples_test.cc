@@ -8,6 +8,8 @@
 
 #include "analysis/attribute.h"
 #include "cli/load_variant.h"
+#include "experiment/evaluation.h"
+#include "store/recorded_runs.h"
 
 namespace culprit {
 namespace {
@@ -135,6 +137,46 @@ TEST_F(RealRecordings, SpeculationTakesFewerSteps) {
               1e-9);
   EXPECT_LT(split.more_steps.millis(), 0);
   EXPECT_GT(split.slower_steps.millis(), 0);
+}
+
+// Median decode costs by `culprit summarize`, baseline first, and what the pairs say about them.
+struct Summarized {
+  std::string name;
+  double median;
+  stats::Verdict verdict;  // of decode; meaningless for the baseline
+};
+
+void ExpectSummary(const std::string& folder, const std::vector<Summarized>& all) {
+  std::vector<store::VariantFolder> folders;
+  folders.reserve(all.size());
+  for (const Summarized& one : all) folders.push_back({one.name, folder + "/" + one.name});
+  const auto runs = store::ReadVariantFolders(folders);
+  ASSERT_TRUE(runs) << runs.error().Text();
+  const auto evaluation = experiment::Evaluate(runs->spec, runs->trials);
+  ASSERT_EQ(evaluation.candidates.size() + 1, all.size());
+  EXPECT_NEAR(evaluation.baseline.decode->millis(), all[0].median, 6e-4);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    SCOPED_TRACE(all[i].name);
+    const auto& candidate = evaluation.candidates[i - 1];
+    EXPECT_NEAR(candidate.summary.decode->millis(), all[i].median, 6e-4);
+    EXPECT_EQ(candidate.decode.verdict, all[i].verdict);
+  }
+}
+
+// Three pairs prove no difference, as long as nobody knows this machine's noise.
+TEST_F(RealRecordings, SummarizeToTheStatedMedians) {
+  using enum stats::Verdict;
+  ExpectSummary(Samples() + "/h200-20k", {{"f16", 3.297, kInconclusive},
+                                          {"q4", 5.068, kInconclusive},
+                                          {"nofa", 4.420, kInconclusive},
+                                          {"spec", 3.859, kInconclusive}});
+}
+
+// Four pairs do. Each folder also has a run of 1,024 tokens, which is void beside those of 512.
+TEST_F(RealRecordings, OfFourPairsMakeARegression) {
+  using enum stats::Verdict;
+  ExpectSummary(Samples() + "/h200-30k",
+                {{"f16", 3.824, kInconclusive}, {"q4", 6.013, kRegression}});
 }
 
 TEST_F(RealRecordings, ClassifyNearlyAllOfTheirTime) {

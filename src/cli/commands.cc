@@ -4,8 +4,9 @@ namespace culprit::cli {
 
 std::vector<Subcommand> AddSubcommands(CLI::App& program) {
   std::vector<Subcommand> all;
-  for (const auto add : {AddInit, AddAb, AddCalibrate, AddSummarize, AddPower, AddRestore,
-                         AddCompare, AddAnalyze, AddTraceInfo, AddClassify, AddGuardian}) {
+  for (const auto add :
+       {AddInit, AddAb, AddCalibrate, AddSummarize, AddPower, AddDoctor, AddRestore, AddCompare,
+        AddAnalyze, AddTraceInfo, AddClassify, AddGuardian}) {
     all.push_back(add(program));
   }
   return all;

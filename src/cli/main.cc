@@ -28,7 +28,9 @@ int Run(int argc, char** argv) {
                    "culprit");
   program.set_version_flag("--version", "culprit " CULPRIT_VERSION);
   program.require_subcommand(1);
-  program.footer("Exit codes: 0 done, 2 usage, 3 comparison invalid or incomplete, 5 environment.");
+  program.footer(
+      "Exit codes: 0 done, 1 regression (only with --fail-on), 2 usage, 3 comparison invalid or "
+      "incomplete, 5 environment, 130 interrupted.");
   const auto subcommands = culprit::cli::AddSubcommands(program);
   try {
     program.parse(argc, argv);

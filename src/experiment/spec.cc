@@ -55,6 +55,10 @@ Status CheckMargin(std::string_view what, base::Fraction margin) {
 
 Status CheckSpec(const Spec& spec) {
   if (auto fit = CheckVariants(spec); !fit) return fit;
+  return CheckNumbers(spec);
+}
+
+Status CheckNumbers(const Spec& spec) {
   const Range ranges[] = {
       {"the number of prompt tokens", Count(spec.workload.prompt), 1, 10'000'000},
       {"the number of output tokens", Count(spec.workload.output), 2, 1'000'000},

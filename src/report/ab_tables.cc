@@ -141,7 +141,18 @@ Row VerdictRow(const std::string& candidate, const Judgement& judgement) {
   return row;
 }
 
-Table VerdictTable(const Evaluation& evaluation) {
+// What was measured: without any pair both are listed, for they were meant to be. With a kept
+// prompt, what is left of prefill is one token.
+std::vector<const Judgement*> Measured(const CandidateResult& candidate, const Spec& spec) {
+  const bool none = !candidate.decode.comparison && !candidate.prefill.comparison;
+  std::vector<const Judgement*> measured;
+  if (candidate.decode.comparison || none) measured.push_back(&candidate.decode);
+  const bool prefill = candidate.prefill.comparison || none;
+  if (prefill && !spec.workload.cache_prompt) measured.push_back(&candidate.prefill);
+  return measured;
+}
+
+Table VerdictTable(const Evaluation& evaluation, const Spec& spec) {
   Table table{"verdicts",
               "Verdicts, change in cost per token",
               {{"variant", "variant", kText},
@@ -158,8 +169,9 @@ Table VerdictTable(const Evaluation& evaluation) {
               {}};
   for (const CandidateResult& candidate : evaluation.candidates) {
     const std::string label = Printable(candidate.summary.label);
-    table.rows.push_back(VerdictRow(label, candidate.decode));
-    if (candidate.prefill.comparison) table.rows.push_back(VerdictRow(label, candidate.prefill));
+    for (const Judgement* judgement : Measured(candidate, spec)) {
+      table.rows.push_back(VerdictRow(label, *judgement));
+    }
   }
   table.notes.push_back(
       "from, to: t interval on the mean of ln(B/A) over pairs of cold starts. detectable: the "
@@ -195,7 +207,8 @@ Table PairTable(const Evaluation& evaluation, const Spec& spec) {
                      {base::Millis(NanosF(pair.candidate * 1e6)), pair.candidate},
                      {base::SignedPercent(Change(ratio)), Change(ratio).value()},
                      {first, first}};
-        if (judgement->metric == Metric::kPrefill) row.audience = kMachines;
+        const bool beside = judgement == &candidate.prefill && candidate.decode.comparison;
+        if (beside) row.audience = kMachines;
         table.rows.push_back(std::move(row));
       }
     }
@@ -237,16 +250,21 @@ Table VoidTable(const Evaluation& evaluation) {
               {{"trial", "trial"},
                {"variant", "variant", kText},
                {"reason", "reason", kText},
-               {"text", "", kText}},
+               {"text", "", kText, kMachines}},
               {},
               {}};
   for (const auto& trial : evaluation.voided) {
     for (const auto& objection : trial.objections) {
       Row row;
+      // Columns are narrow, and this is the answer.
+      const std::string text = Printable(objection.text);
+      if (std::find(table.notes.begin(), table.notes.end(), text) == table.notes.end()) {
+        table.notes.push_back(text);
+      }
       row.cells = {{fmt::format("{}", trial.trial), std::int64_t{trial.trial}},
                    {Printable(trial.variant), Printable(trial.variant)},
                    {Printable(objection.id), Printable(objection.id)},
-                   {Printable(objection.text), Printable(objection.text)}};
+                   {text, text}};
       table.rows.push_back(std::move(row));
     }
   }
@@ -263,7 +281,7 @@ std::string ChangeText(double log_ratio) {
 std::vector<Table> AbTables(const Spec& spec, const Evaluation& evaluation) {
   std::vector<Table> tables;
   if (evaluation.compared()) {
-    tables = {VariantTable(evaluation, spec), VerdictTable(evaluation),
+    tables = {VariantTable(evaluation, spec), VerdictTable(evaluation, spec),
               PairTable(evaluation, spec)};
   }
   for (Table table : {DifferenceTable(evaluation), VoidTable(evaluation)}) {

@@ -97,13 +97,14 @@ std::vector<std::string> Headline(const PowerStudy& study) {
 
 }  // namespace
 
-Report PowerReport(const PowerStudy& study) {
+Report PowerReport(const PowerStudy& study, const std::string& source) {
   Report report{
       .kind = "power",
       .title = fmt::format("Noise of {} a run, margin {}", base::FinePercent(study.deviation),
                            base::FinePercent(study.margin.wanted))};
   report.headline = Headline(study);
   report.tables = {PowerTable(study), DesignTable(study)};
+  if (!source.empty()) report.notes.push_back({Note::Level::kInfo, "noise_from", source});
   report.notes.push_back(
       {Note::Level::kInfo, "simulated",
        fmt::format("{} simulated experiments a row, with independent normal noise. Outliers take "
