@@ -201,7 +201,8 @@ class Experiment {
   // model, or made now by the baseline's server.
   Result<std::string> Prompt() {
     if (!options_.resume.empty()) {
-      if (auto kept = run_.ReadPrompt()) return kept;
+      auto kept = run_.ReadPrompt();  // absent when it was broken off that early
+      if (kept || kept.error().code != ErrorCode::kNotFound) return kept;
     }
     auto prompt = options_.prompt_file.empty() ? CachedPrompt() : GivenPrompt();
     if (!prompt) return Fail(std::move(prompt.error()));
