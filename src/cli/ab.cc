@@ -279,11 +279,17 @@ class Experiment {
   ExitCode Answer(const lab::Outcome& outcome) {
     if (!outcome.finished) {
       const auto printed = PrintRun(run_, {.finished = false}, options_.output, "");
-      PrintError({ErrorCode::kIncomplete, outcome.why, run_.path()});
+      PrintError({ErrorCode::kIncomplete, outcome.why, "", LastLog()});
       return printed == ExitCode::kEnvironment ? printed : ExitCode::kInvalid;
     }
     if (run_.spec().design.same_variant) RememberFloor(run_, state_);
     return PrintRun(run_, {.finished = true}, options_.output, options_.fail_on);
+  }
+
+  std::string LastLog() const {
+    if (run_.trials().empty()) return "";
+    const std::string log = run_.FolderOf(run_.trials().back()) + "/server.log";
+    return fs::exists(log) ? "the last server's log is " + log : "";
   }
 
   const Options& options_;

@@ -103,6 +103,14 @@ TEST_F(Trial, RecordsWhatItIsAndWhatTheServerSays) {
   EXPECT_THAT(sys::ReadText(folder_.path() + "/server.log").value(), HasSubstr("model loaded"));
 }
 
+TEST_F(Trial, KeepsLittleOfWhatAHostileServerSays) {
+  Set(a(), "FAKE_FAULT", "hostile-props");
+  const auto record = Run();
+  ASSERT_TRUE(record) << record.error().Text();
+  EXPECT_EQ(record->facts.at("build").size(), 1000u);
+  for (const auto& [key, value] : record->facts) EXPECT_LE(value.size(), 1000u) << key;
+}
+
 TEST_F(Trial, TakesTheServersDeathWithItsReason) {
   EXPECT_THAT(OnlyObjection("die-loading", "server_failed"),
               HasSubstr("llama-server left before it was healthy (killed by signal 6): "
