@@ -158,6 +158,11 @@ class Experiment {
 
  private:
   Result<lab::Outcome> Borrowed() {
+    if (!options_.resume.empty()) {  // somebody may have gone on with it while we waited
+      auto now = store::RunDirectory::Open(options_.resume);
+      if (!now) return Fail(std::move(now.error()));
+      run_ = *std::move(now);
+    }
     if (auto told = TellOfTheMachine(); !told) return Fail(std::move(told.error()));
     bench_.before_exec = [this](const sys::ProcessIdentity& process) {
       return session_->NoteStarted(process, "llama-server");

@@ -18,7 +18,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from ab_world import (DONE, ENVIRONMENT, INTERRUPTED, INVALID, AbTest, wait_until)  # noqa: E402
+from ab_world import (DONE, ENVIRONMENT, INTERRUPTED, INVALID, PAIRS, AbTest, wait_until)  # noqa: E402
 from world import AGENT, OPTIONS, QWEN  # noqa: E402
 
 MOMENTS = 12
@@ -169,6 +169,19 @@ class Faults(AbTest):
         second = world.culprit("ab", "--resume", str(world.run_folder), "--no-wait")
         self.refused(world, second, "in use by another run", f"process {run.pid}, culprit ab")
         self.assertEqual(self.ended(run)[0], DONE)
+        self.assert_as_before(world)
+
+
+    def test_a_second_experiment_waits_and_finds_the_run_complete(self):
+        world = self.world()
+        run = world.ab()
+        self.first_trial(world, run)
+        second = world.resume()
+        for each in (run, second):
+            code, out, said = self.ended(each)
+            self.assertEqual(code, DONE, said)
+            self.assertIn("inconclusive", out)
+        self.assertEqual(len(world.trials()), 2 * PAIRS)
         self.assert_as_before(world)
 
 
