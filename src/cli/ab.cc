@@ -112,6 +112,11 @@ class Experiment {
 
  private:
   Result<lab::Outcome> Borrowed() {
+    if (!options_.resume.empty()) {  // somebody may have gone on with it while we waited
+      auto now = store::RunDirectory::Open(options_.resume);
+      if (!now) return Fail(std::move(now.error()));
+      run_ = *std::move(now);
+    }
     if (auto told = TellOfTheMachine(); !told) return Fail(std::move(told.error()));
     JournalServers(*session_, bench_);
     auto prompt = Prompt();
@@ -160,7 +165,8 @@ class Experiment {
   // A run that goes on has its prompt; otherwise it is the user's, or one for the baseline's model.
   Result<std::string> Prompt() {
     if (!options_.resume.empty()) {
-      if (auto kept = run_.ReadPrompt()) return kept;
+      auto kept = run_.ReadPrompt();  // absent when it was broken off that early
+      if (kept || kept.error().code != ErrorCode::kNotFound) return kept;
     }
     auto prompt = options_.prompt_file.empty()
                       ? FindPrompt({run_.spec(), state_, run_.path(), bench_})
@@ -188,8 +194,7 @@ class Experiment {
   ExitCode Answer(const lab::Outcome& outcome) {
     if (!outcome.finished) {
       const auto printed = PrintRun(run_, options_.output, "");
-      PrintError({ErrorCode::kIncomplete, outcome.why, run_.path(),
-                  "its log is " + LogOf(run_, run_.trials().back())});
+      PrintError({ErrorCode::kIncomplete, outcome.why, run_.path(), LastLog()});
       return printed == ExitCode::kEnvironment ? printed : ExitCode::kInvalid;
     }
     if (run_.spec().design.same_variant) RememberFloor(run_, state_);
@@ -201,6 +206,12 @@ class Experiment {
       error.hint = fmt::format("culprit ab --resume {} goes on", run_.path());
     }
     return error;
+  }
+
+  [[nodiscard]] std::string LastLog() const {
+    if (run_.trials().empty()) return "";
+    const std::string log = LogOf(run_, run_.trials().back());
+    return fs::exists(log) ? "the last server's log is " + log : "";
   }
 
   const Options& options_;

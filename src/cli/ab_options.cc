@@ -32,7 +32,8 @@ void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
       .add_option("--pairs", options.pairs,
                   "Run N pairs; without it, look after 4, 6, 8 and 10 and stop when it is clear")
       ->type_name("N");
-  command.add_option("--seed", options.seed, "Decides which variant runs first [drawn]")->type_name("N");
+  command.add_option("--seed", options.seed, "Decides which variant runs first [drawn]")
+      ->type_name("N");
   command
       .add_option("--margin", options.margin_percent,
                   "A change in decode smaller than this is none, in percent [1]")
@@ -89,6 +90,9 @@ void SetMachine(const SpecOptions& options, Spec& spec) {
   if (options.load_timeout_s) spec.limits.load = std::chrono::seconds(*options.load_timeout_s);
   if (options.request_timeout_s) {
     spec.limits.request = std::chrono::seconds(*options.request_timeout_s);
+  }
+  if (options.health_timeout_s) {
+    spec.limits.health = std::chrono::seconds(*options.health_timeout_s);
   }
   if (options.idle_readings) spec.limits.idle_readings = *options.idle_readings;
   if (options.idle_tries) spec.limits.idle_tries = *options.idle_tries;
@@ -148,6 +152,10 @@ void AddMachineOptions(CLI::App& command, SpecOptions& options) {
                   "A port whose /health must answer again at the end; may be repeated")
       ->type_name("PORT")
       ->allow_extra_args(false);
+  command
+      .add_option("--health-timeout", options.health_timeout_s,
+                  "They must answer by then: a large model takes long to load [600]")
+      ->type_name("S");
   command.add_option("--power-profile", options.power_profile, "Power profile to set meanwhile")
       ->type_name("NAME");
   command.add_option("--port", options.port, "First port to try for servers [8101]")

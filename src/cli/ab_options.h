@@ -25,7 +25,7 @@ struct SpecOptions {
   std::vector<std::string> stop_services, stop_user_services;
   std::vector<int> health;
   std::string power_profile;
-  std::optional<int> load_timeout_s, request_timeout_s;
+  std::optional<int> load_timeout_s, request_timeout_s, health_timeout_s;
 };
 void AddSpecOptions(CLI::App& command, SpecOptions& options);
 

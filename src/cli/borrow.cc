@@ -25,6 +25,7 @@ host::SessionOptions SessionFor(const Spec& spec, const std::string& holder, boo
   for (const int port : spec.machine.health) {
     session.health_urls.push_back(fmt::format("http://127.0.0.1:{}/health", port));
   }
+  session.health_deadline = spec.limits.health;
   session.holder = holder;
   session.wait_for_machine = wait;
   session.restore.progress = Say;

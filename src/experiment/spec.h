@@ -45,7 +45,8 @@ struct Limits {
   std::chrono::seconds load{2400};
   std::chrono::seconds request{3600};
   std::chrono::seconds stop{20};
-  int idle_readings = 10;  // consecutive, a second apart
+  std::chrono::seconds health{600};  // for the user's own services to answer again at the end
+  int idle_readings = 10;            // consecutive, a second apart
   int idle_tries = 300;
   bool operator==(const Limits&) const = default;
 };

@@ -200,6 +200,7 @@ Status ReadMachine(Table table, Spec& spec) {
   table.Take("load_timeout_s", spec.limits.load);
   table.Take("request_timeout_s", spec.limits.request);
   table.Take("stop_timeout_s", spec.limits.stop);
+  table.Take("health_timeout_s", spec.limits.health);
   table.Take("idle_readings", spec.limits.idle_readings);
   table.Take("idle_tries", spec.limits.idle_tries);
   return table.Finish();
@@ -305,6 +306,7 @@ toml::table MachineTable(const Spec& spec) {
                     {"load_timeout_s", spec.limits.load.count()},
                     {"request_timeout_s", spec.limits.request.count()},
                     {"stop_timeout_s", spec.limits.stop.count()},
+                    {"health_timeout_s", spec.limits.health.count()},
                     {"idle_readings", spec.limits.idle_readings},
                     {"idle_tries", spec.limits.idle_tries}};
   PutList(table, "stop_services", spec.machine.stop_services);

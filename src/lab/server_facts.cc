@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <regex>
 
@@ -64,6 +65,9 @@ Facts FactsOf(const server::Props& props, const server::ServerLog& log) {
     }
   }
   if (!log.warnings.empty()) facts["backend_warnings"] = Joined(log.warnings);
+  // A hostile server must not make a record that is too large to be read.
+  constexpr std::size_t kLongest = 1000;
+  for (auto& [key, value] : facts) value.resize(std::min(value.size(), kLongest));
   return facts;
 }
 

@@ -68,14 +68,17 @@ class OneTrial {
         return Fail(std::move(done.error()));
       }
       record_.completion.reset();
-      // The hint names the log, whose folder gets another name and may move: a record has no paths.
-      done.error().hint.clear();
-      Object("server_failed", done.error().Text());
+      ObjectToServer(std::move(done.error()));
     }
     return std::move(record_);
   }
 
  private:
+  // Its hint names the log where it is now; the folder will get another name.
+  void ObjectToServer(base::Error error) {
+    error.hint.clear();
+    Object("server_failed", error.Text());
+  }
   void Object(std::string id, std::string text) {
     record_.objections.push_back({std::move(id), std::move(text)});
   }
@@ -100,7 +103,7 @@ class OneTrial {
     if (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kEnvironment) {
       return Fail(std::move(error));
     }
-    Object("server_failed", error.Text());
+    ObjectToServer(std::move(error));
     return std::move(record_);
   }
 

@@ -13,6 +13,7 @@
 #include "store/completion_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
+#include "sys/source.h"
 #include "sys/text_file.h"
 
 namespace culprit::store {
@@ -110,7 +111,8 @@ Result<RunDirectory> RunDirectory::Create(const std::string& path, const experim
   std::error_code error;
   if (fs::exists(path, error) && !fs::is_empty(path, error)) {
     return Fail(ErrorCode::kUsage, "is there already", path,
-                "take another folder, or go on with it by --resume");
+                IsRunDirectory(path) ? "take another folder, or go on with it by --resume"
+                                     : "take another folder");
   }
   fs::create_directories(fs::path(path) / kTrials, error);
   if (error) return Fail(CannotWrite(path, error).error());
@@ -166,7 +168,14 @@ Status RunDirectory::WritePrompt(std::string_view prompt) const {
   return sys::WriteFileAtomically(path_ + "/" + kPromptFile, prompt);
 }
 
-Result<std::string> RunDirectory::ReadPrompt() const { return ReadFile(path_ + "/" + kPromptFile); }
+// The prompt of a long context is larger than what ReadText takes.
+Result<std::string> RunDirectory::ReadPrompt() const {
+  auto source = sys::Source::Open(path_ + "/" + kPromptFile);
+  if (!source) return Fail(std::move(source.error()));
+  auto bytes = source->ReadAll();
+  if (!bytes) return Fail(std::move(bytes.error()));
+  return std::string(bytes->view());
+}
 
 Status RunDirectory::WriteInfo(RunInfo info) {
   info_ = std::move(info);

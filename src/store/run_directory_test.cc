@@ -93,6 +93,15 @@ TEST(RunDirectory, GivesBackWhatWasPutIn) {
   EXPECT_EQ(AsText(again->trials()[0]), AsText(FullRecord()));
 }
 
+TEST(RunDirectory, KeepsThePromptOfALongContext) {
+  const sys::SampleFolder folder;
+  auto run = RunDirectory::Create(folder.path() + "/run", TwoVariants(), {});
+  ASSERT_TRUE(run) << run.error().Text();
+  const std::string prompt(5'000'000, 'a');
+  ASSERT_TRUE(run->WritePrompt(prompt));
+  EXPECT_TRUE(run->ReadPrompt().value() == prompt);
+}
+
 TEST(RunDirectory, DoesNotSeeATrialThatNeverEnded) {
   const sys::SampleFolder folder;
   const std::string path = folder.path() + "/run";

@@ -32,7 +32,7 @@ class StopSignal {
 
 // StopOnSignals makes SIGINT, SIGTERM and SIGHUP request the returned stop, for the whole process
 // and until it ends. A second signal changes nothing: putting the machine back is not abandoned.
-// SIGPIPE is ignored from then on.
+// SIGPIPE and SIGXFSZ are ignored from then on: what cannot be written is an error.
 StopSignal StopOnSignals();
 
 // Interrupted is the error of what was stopped by the user.

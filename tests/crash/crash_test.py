@@ -8,27 +8,16 @@ which is halted at a step, killed, and then looked for in everything that it tou
 killed: with at most one `culprit restore` all is as it was, no process is left, and the lock is free.
 """
 import argparse
-import fcntl
-import http.server
 import os
 import pathlib
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FAKES = ROOT / "tests" / "fakes"
-TIMEOUT_S = 60
-OPTIONS = argparse.Namespace(culprit=None, borrow=None)
+from world import AGENT, OPTIONS, QWEN, TIMEOUT_S, CrashTest, World, wait_until
 
-QWEN, AGENT, OTHER, IDLE = ("system/qwen.service", "user/agent.service", "system/other.service",
-                            "system/idle.service")
 WISHES = ["--change", "service:system:qwen.service=inactive",
           "--change", "service:user:agent.service=inactive",
           "--change", "service:system:idle.service=inactive",
@@ -38,71 +27,14 @@ RUNNING = "run:server"  # halts when the server runs
 SERVER = ["bash", "-c", "sleep 1000 & sleep 1000"]
 
 
-def wait_until(condition, what):
-    """Looks every 5 ms; what takes longer than a minute has failed."""
-    end = time.monotonic() + TIMEOUT_S
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError(f"in vain: waiting until {what}")
-        time.sleep(0.005)
-
-
-class Health(http.server.BaseHTTPRequestHandler):
-    """The user's own server: it answers while its service is active."""
-
-    def do_GET(self):
-        self.send_response(200 if self.server.world.state(QWEN) == "active" else 503)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
-
-
-class World:
-    """A machine: services, a profile, a server with a health address, a lock, a state folder."""
+class BorrowedWorld(World):
+    """A world with the steps of tests/crash/borrow.cc, which halts at one when told to."""
 
     def __init__(self):
-        self.path = pathlib.Path(tempfile.mkdtemp(prefix="culprit-crash-"))
-        self.host, self.steps = self.path / "host", self.path / "steps"
-        self.state_folder, self.lock = self.path / "state", self.path / "lock"
-        self.journal = self.state_folder / "journal.jsonl"
+        super().__init__()
+        self.steps = self.path / "steps"
         self.steps.mkdir()
-        for unit, state in ((QWEN, "active"), (AGENT, "active"), (OTHER, "active"),
-                            (IDLE, "inactive")):
-            (self.host / unit).mkdir(parents=True)
-            (self.host / unit / "state").write_text(state + "\n")
-        self.set(QWEN, "delay", "1")
-        (self.host / "profile").write_text("balanced\n")
-        (self.host / "calls").touch()
-        self.web = http.server.HTTPServer(("127.0.0.1", 0), Health)
-        self.web.world = self
-        threading.Thread(target=self.web.serve_forever, kwargs={"poll_interval": 0.01},
-                         daemon=True).start()
-        self.url = f"http://127.0.0.1:{self.web.server_port}/health"
-        self.environment = {"PATH": f"{FAKES}:{os.environ['PATH']}", "FAKE_HOST": str(self.host),
-                            "CULPRIT_STATE_DIR": str(self.state_folder), "LC_ALL": "C.UTF-8",
-                            "CULPRIT_LOCK": str(self.lock), "BORROW_STEPS": str(self.steps)}
-        self.before = self.snapshot()
-
-    def close(self):
-        self.web.shutdown()
-        self.web.server_close()
-        for pid in self.processes():
-            os.kill(pid, signal.SIGKILL)
-        shutil.rmtree(self.path)
-
-    def set(self, unit, name, text=""):
-        (self.host / unit / name).write_text(text + "\n")
-
-    def state(self, unit):
-        return (self.host / unit / "state").read_text().strip()
-
-    def snapshot(self):
-        return {unit: self.state(unit) for unit in (QWEN, AGENT, OTHER, IDLE)} | {
-            "profile": (self.host / "profile").read_text().strip()}
-
-    def calls(self):
-        return (self.host / "calls").read_text().splitlines()
+        self.environment["BORROW_STEPS"] = str(self.steps)
 
     def start(self, *arguments, halt=None, **popen):
         environment = dict(self.environment)
@@ -116,32 +48,9 @@ class World:
         wishes = wishes if wishes is not None else [*WISHES, "--health", self.url]
         return self.start("run", *wishes, "--", *SERVER, halt=halt, **popen)
 
-    def restore(self, *arguments):
-        """`culprit restore`: exit code and what it said."""
-        done = subprocess.run([OPTIONS.culprit, "restore", *arguments], env=self.environment,
-                              capture_output=True, text=True, timeout=TIMEOUT_S)
-        return done.returncode, done.stderr
-
     def role_steps(self, role):
         file = self.steps / role
         return file.read_text().splitlines() if file.exists() else []
-
-    def processes(self, name=None):
-        """Living processes of this world, known by their environment; with a name, by its argument."""
-        found = []
-        for entry in pathlib.Path("/proc").iterdir():
-            try:
-                if not entry.name.isdigit() or int(entry.name) == os.getpid():
-                    continue
-                words = (entry / "environ").read_bytes().split(b"\0")
-                arguments = (entry / "cmdline").read_bytes().split(b"\0")
-                dead = (entry / "stat").read_text().rpartition(") ")[2][0] in "ZX"
-            except OSError:
-                continue
-            if f"FAKE_HOST={self.host}".encode() in words and not dead:
-                if name is None or name.encode() in arguments:
-                    found.append(int(entry.name))
-        return found
 
     def halted(self):
         return (self.steps / "halted").exists()
@@ -152,60 +61,9 @@ class World:
     def go(self):
         (self.steps / "go").touch()
 
-    def kill_guardian(self):
-        for pid in self.processes("guardian"):
-            os.kill(pid, signal.SIGKILL)
-            wait_until(lambda: pid not in self.processes("guardian"), "the guardian is gone")
 
-    def kill(self, process):
-        process.kill()
-        process.communicate()
-
-    def guardian_log(self):
-        log = self.state_folder / "guardian.log"
-        return log.read_text() if log.exists() else "there is no guardian.log"
-
-    def lock_is_free(self):
-        with open(self.lock, "a") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return False
-        return True
-
-
-class CrashTest(unittest.TestCase):
-    def setUp(self):
-        self.worlds = []
-
-    def tearDown(self):
-        for world in self.worlds:
-            world.close()
-
-    def world(self):
-        for old in self.worlds:
-            old.close()
-        self.worlds = [World()]
-        return self.worlds[0]
-
-    def assert_as_before(self, world):
-        """Everything is as it was, and what was none of our business was never touched."""
-        wait_until(lambda: not world.processes(), f"no process is left: {world.processes()}")
-        # What a process held goes a moment after its entry in /proc.
-        wait_until(lambda: not world.lock.exists() or world.lock_is_free(), "the lock is free")
-        self.assertEqual(world.snapshot(), world.before, world.guardian_log())
-        self.assertFalse(world.journal.exists(), world.guardian_log())
-        changes = [call for call in world.calls() if " start " in call or " stop " in call]
-        self.assertFalse([call for call in changes if "other" in call or "idle" in call])
-
-    def restored_by_command(self, world):
-        code, said = world.restore()
-        self.assertEqual(code, 0, said)
-        self.assert_as_before(world)
-
-    def finished(self, process):
-        said = process.communicate(timeout=TIMEOUT_S)[1]
-        return process.returncode, said
+class BorrowTest(CrashTest):
+    WORLD = BorrowedWorld
 
     def killed_both(self, world):
         run = world.run(RUNNING)
@@ -238,7 +96,7 @@ class CrashTest(unittest.TestCase):
         self.at_each_step(count, "run", halted)
 
 
-class KilledAtEachStep(CrashTest):
+class KilledAtEachStep(BorrowTest):
     def test_the_run(self):
         def check(world, run):
             guarded = bool(world.processes("guardian"))
@@ -320,7 +178,7 @@ class KilledAtEachStep(CrashTest):
         self.at_each_step(self.count_steps("restore", whole), "restore", check)
 
 
-class Signalled(CrashTest):
+class Signalled(BorrowTest):
     def test_at_each_step(self):
         """The signals by which people stop programs, also those of a terminal that goes away."""
         signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -346,7 +204,7 @@ class Signalled(CrashTest):
         self.assert_as_before(world)
 
 
-class Faults(CrashTest):
+class Faults(BorrowTest):
     def refused(self, world, run, *words):
         """A run that ends with exit 5 and these words; returns what it said."""
         code, said = self.finished(run)
@@ -554,7 +412,7 @@ class Faults(CrashTest):
         self.assert_as_before(world)
 
 
-class Sudo(CrashTest):
+class Sudo(BorrowTest):
     """Changes that the user alone may not make. Root needs no sudo, so this becomes nobody."""
 
     def setUp(self):
