@@ -185,8 +185,9 @@ Objections ObjectToPair(const Spec& spec, const TrialRecord& baseline,
 }
 
 bool Temporary(const Objection& objection) {
-  constexpr std::array<std::string_view, 5> kTemporary = {
-      "not_idle", "foreign_process", "throttled", "output_tokens", "prompt_not_cached"};
+  constexpr std::array<std::string_view, 6> kTemporary = {"not_idle",          "foreign_process",
+                                                          "throttled",         "output_tokens",
+                                                          "prompt_not_cached", "port_taken"};
   return std::find(kTemporary.begin(), kTemporary.end(), objection.id) != kTemporary.end();
 }
 

@@ -68,17 +68,24 @@ class OneTrial {
         return Fail(std::move(done.error()));
       }
       record_.completion.reset();
-      ObjectToServer(std::move(done.error()));
+      ObjectToServer(LostPort(*port) ? "port_taken" : "server_failed", std::move(done.error()));
     }
     return std::move(record_);
   }
 
  private:
   // Its hint names the log where it is now; the folder will get another name.
-  void ObjectToServer(base::Error error) {
+  void ObjectToServer(std::string id, base::Error error) {
     error.hint.clear();
-    Object("server_failed", error.Text());
+    Object(std::move(id), error.Text());
   }
+
+  // Somebody may take a port between the look for a free one and the server's own bind.
+  [[nodiscard]] bool LostPort(std::uint16_t port) const {
+    const auto free = sys::FreePort(port);
+    return record_.load_time == base::Nanos::zero() && free && *free != port;
+  }
+
   void Object(std::string id, std::string text) {
     record_.objections.push_back({std::move(id), std::move(text)});
   }
@@ -103,7 +110,7 @@ class OneTrial {
     if (error.code != ErrorCode::kNotFound && error.code != ErrorCode::kEnvironment) {
       return Fail(std::move(error));
     }
-    ObjectToServer(std::move(error));
+    ObjectToServer("server_failed", std::move(error));
     return std::move(record_);
   }
 

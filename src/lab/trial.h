@@ -50,9 +50,10 @@ struct PlannedTrial {
 // RunTrial waits for an idle machine, starts the variant's server cold, sends a warm-up request and
 // the measured one, and ends the server, whatever happens.
 //
-// What the server does wrong is in the record, as an objection ("server_failed", "symbol_missing",
-// "log_lacks"); the contract itself is checked by the caller. Fails only when the machine or the user says no:
-// kInterrupted, kEnvironment (no free port), kUnreadable (no log can be written).
+// What the server does wrong is in the record, as an objection ("server_failed", "port_taken",
+// "context_too_small", "symbol_missing", "log_lacks"); the contract itself is checked by the
+// caller. Fails only when the machine or the user says no: kInterrupted, kEnvironment (no free
+// port), kUnreadable (no log can be written).
 base::Result<experiment::TrialRecord> RunTrial(const experiment::Spec& spec,
                                                const std::string& prompt,
                                                const PlannedTrial& planned, Bench& bench);
