@@ -187,8 +187,8 @@ class Experiment {
                           base::Rate(cost->value()));
     }
     for (const auto& objection : record.objections) text += " · VOID: " + objection.text;
-    if (!record.objections.empty()) text += "; its log is " + LogOf(run_, record);
-    return text;
+    const std::string log = record.valid() ? "" : LogOf(run_, record);
+    return log.empty() ? text : text + "; its log is " + log;
   }
 
   ExitCode Answer(const lab::Outcome& outcome) {
@@ -211,7 +211,7 @@ class Experiment {
   [[nodiscard]] std::string LastLog() const {
     if (run_.trials().empty()) return "";
     const std::string log = LogOf(run_, run_.trials().back());
-    return fs::exists(log) ? "the last server's log is " + log : "";
+    return log.empty() ? "" : "the last server's log is " + log;
   }
 
   const Options& options_;

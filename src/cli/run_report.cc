@@ -69,7 +69,8 @@ void RememberFloor(const store::RunDirectory& run, const std::string& state_fold
 }
 
 std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial) {
-  return run.FolderOf(trial) + "/server.log";
+  const std::string log = run.FolderOf(trial) + "/server.log";
+  return std::filesystem::exists(log) ? log : "";
 }
 
 ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,

@@ -22,7 +22,7 @@ void RememberFloor(const store::RunDirectory& run, const std::string& state_fold
 ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,
                   const std::string& fail_on);
 
-// LogOf is the path of what a trial's server said.
+// LogOf is the path of what a trial's server said; "" when none was started.
 std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial);
 
 }  // namespace culprit::cli

@@ -145,14 +145,14 @@ class Verdicts(Ab):
         self.assertEqual(rows(report, "differences"), [])
 
     def test_too_many_threads_decode_slower(self):
-        done, report = self.ab("threads", *variant("t1"), *variant("t16", "extra=-t 16"),
+        done, report = self.ab("threads", *variant("t1"), *variant("t64", "extra=-t 64"),
                                "--tokens", "48", "--pairs", "4", "--fail-on", "regression",
                                expect=1)
         decode = rows(report, "verdicts")[0]
         self.assertEqual(decode["verdict"], "regression")
         self.assertGreater(decode["interval_low"], 0)
         self.assertIn("dismissed", note_ids(report))
-        self.assertIn("t16 decodes", done.stdout)
+        self.assertIn("t64 decodes", done.stdout)
 
     def test_speculation_shows_its_acceptance_and_is_proved_to_be_there(self):
         symbol = b"ggml_vec_dot_q4_0_q8_0"
@@ -211,7 +211,7 @@ class Refused(Ab):
         self.assertIn(void[0]["text"], report["headline"][0])
         last_line = done.stderr.splitlines()[-1]
         self.assertIn(void[0]["text"], last_line)
-        log = re.search(r"its log is (\S+)$", last_line)
+        log = re.search(r"log is (\S+)$", last_line)
         self.assertTrue((self.home / log[1]).is_file(), last_line)
         self.assertIn("the server's log: " + log[1], done.stdout)
         self.assertEqual(self.culprit("summarize", name, expect=3).stdout, done.stdout)
@@ -286,7 +286,7 @@ class BrokenOff(Ab):
         self.assertEqual(process.wait(LIMIT_S), 3, self.said())
         last_line = self.said().splitlines()[-1]
         self.assertIn("llama-server left during a request (killed by signal 9", last_line)
-        self.assertTrue((self.home / last_line.split("its log is ")[1]).is_file(), last_line)
+        self.assertTrue((self.home / last_line.split("log is ")[1]).is_file(), last_line)
 
     def test_a_run_goes_on_after_an_interruption(self):
         options = [*variant("a"), *variant("b"), "--tokens", "64", "--pairs", "2"]
