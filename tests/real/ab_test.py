@@ -253,7 +253,7 @@ class Refused(Ab):
 
     def test_a_dry_run_starts_nothing(self):
         words = self.command("dry", *variant("f16"), *variant("q4", "kv=q4_0"), "--pairs", "2",
-                             "--dry-run")[1:]
+                             "--seed", "7", "--dry-run")[1:]
         said = self.culprit(*words).stdout
         self.assertIn(f"{SERVER} ", said)
         self.assertIn("-ctk q4_0 -ctv q4_0", said)
