@@ -228,10 +228,10 @@ class Refused(Ab):
         self.assertIn('"flashhead_probes"', said)
 
     def test_a_model_that_is_not_there(self):
-        said = self.assert_void("absent", "server_failed", *variant("a"),
-                                *variant("b", f"model={self.home}/absent.gguf"))
-        self.assertIn("exit 1", said)
-        self.assertIn(f"failed to open GGUF file '{self.home}/absent.gguf'", said)
+        absent = f"{self.home}/absent.gguf"
+        words = self.command("absent", *variant("a"), *variant("b", f"model={absent}"))[1:]
+        self.assertIn(absent, self.culprit(*words, expect=5).stderr)
+        self.assertFalse((self.home / "absent").exists())
 
     def test_a_model_that_is_torn(self):
         torn = self.home / "torn.gguf"
