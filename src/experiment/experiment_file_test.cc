@@ -50,8 +50,9 @@ TEST(ExperimentFile, StatesTheDefaultOfEachSettingThatHasOne) {
   EXPECT_EQ(spec->limits, defaults.limits);
   EXPECT_EQ(spec->port, defaults.port);
   Design design = spec->design;
-  EXPECT_TRUE(design.pairs) << "an example: the default is none";
+  EXPECT_TRUE(design.pairs && design.seed) << "examples: the default is none";
   design.pairs.reset();
+  design.seed.reset();
   EXPECT_EQ(design, defaults.design);
 }
 
