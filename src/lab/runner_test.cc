@@ -65,7 +65,7 @@ TEST_F(Experiment, RunsItsPairsInOrder) {
   const Outcome outcome = Value(Run());
   EXPECT_TRUE(outcome.finished) << outcome.why;
   std::vector<std::string> expected;
-  for (const auto& slot : experiment::OrderOfTrials(2, 4, spec_.design.seed)) {
+  for (const auto& slot : experiment::OrderOfTrials(2, 4, spec_.design.seed.value_or(0))) {
     expected.push_back(fmt::format("{}{}", slot.pair, slot.variant == 0 ? "a" : "b"));
   }
   EXPECT_EQ(Kept(), expected);

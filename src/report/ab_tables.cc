@@ -109,34 +109,40 @@ Table VariantTable(const Evaluation& evaluation, const Spec& spec) {
   return table;
 }
 
+// A change with its sign, and a size that has none.
+Cell SignedCell(double log_ratio) { return {ChangeText(log_ratio), Change(log_ratio).value()}; }
+Cell SizeCell(double log_ratio) {
+  const Fraction size = Change(log_ratio);
+  return {size.value() > kWorthWriting ? "> 1,000 %" : base::Percent(size), size.value()};
+}
+
+Cell CountCell(std::size_t count) {
+  return {fmt::format("{}", count), static_cast<std::int64_t>(count)};
+}
+
 Row VerdictRow(const std::string& candidate, const Judgement& judgement) {
-  const auto& comparison = judgement.comparison;
-  const auto percent = [](std::optional<double> log_ratio) {
-    if (!log_ratio) return Absent();
-    return Cell{ChangeText(*log_ratio), Change(*log_ratio).value()};
-  };
-  const auto interval = comparison ? comparison->interval : std::nullopt;
   const std::string metric(Name(judgement.metric)), verdict(Describe(judgement.verdict));
-  const auto size = [](std::optional<double> log_ratio) {
-    if (!log_ratio) return Absent();
-    const bool beyond = Change(*log_ratio).value() > kWorthWriting;
-    return Cell{beyond ? "> 1,000 %" : base::Percent(Change(*log_ratio)),
-                Change(*log_ratio).value()};
-  };
+  Cell change = Absent(), low = Absent(), high = Absent(), detectable = Absent();
+  if (judgement.comparison) {
+    const stats::PairedComparison& comparison = *judgement.comparison;
+    change = SignedCell(comparison.log_ratio);
+    if (comparison.interval) {
+      low = SignedCell(comparison.interval->low);
+      high = SignedCell(comparison.interval->high);
+    }
+    if (const auto size = comparison.Detectable()) detectable = SizeCell(*size);
+  }
   Row row;
   row.cells = {{candidate, candidate},
                {metric, metric},
                {verdict, verdict},
-               percent(comparison ? std::optional(comparison->log_ratio) : std::nullopt),
-               percent(interval ? std::optional(interval->low) : std::nullopt),
-               percent(interval ? std::optional(interval->high) : std::nullopt),
-               {fmt::format("{}", judgement.pairs.size()),
-                static_cast<std::int64_t>(judgement.pairs.size())},
-               size(comparison ? comparison->Detectable() : std::nullopt),
-               size(judgement.margin.log()),
-               judgement.more_pairs ? Cell{fmt::format("{}", *judgement.more_pairs),
-                                           static_cast<std::int64_t>(*judgement.more_pairs)}
-                                    : Absent()};
+               change,
+               low,
+               high,
+               CountCell(judgement.pairs.size()),
+               detectable,
+               SizeCell(judgement.margin.log()),
+               judgement.more_pairs ? CountCell(*judgement.more_pairs) : Absent()};
   if (judgement.metric == Metric::kDecode) row.emphasis = Emphasis::kStrong;
   return row;
 }

@@ -55,7 +55,7 @@ TrialRecord FullRecord() {
   record.objects = {{"/opt/a", "abc"}};
   record.gate = experiment::Gate{.idle = true, .cooled = false, .waited = Nanos(5), .why_not = ""};
   record.readings["decode"] = {.values = {{"power_w", {.mean = 90.5, .min = 80, .max = 100}}},
-                               .throttled = {"thermal"}};
+                               .throttled = {{"thermal"}}};
   record.energy_j = 12.5;
   record.foreign_processes = {"17 python3"};
   record.load_time = Nanos(6'000'000'000);
