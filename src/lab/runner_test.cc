@@ -117,7 +117,7 @@ TEST_F(Experiment, EndsAtAnObjectionThatLasts) {
   Set(a(), "FAKE_FAULT", "wrong-prompt-count");
   const Outcome outcome = Value(Run());
   EXPECT_FALSE(outcome.finished);
-  EXPECT_EQ(outcome.why, "trial 2 (a): the prompt had 5 tokens instead of 4");
+  EXPECT_EQ(outcome.why, "trial 2 (a): recalibrate: the prompt had 5 tokens instead of 4");
   EXPECT_THAT(Kept(), ElementsAre("0b", "0a!"));
 }
 

@@ -100,7 +100,8 @@ void WaitForPermission(const Pipe& permission, int report) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launch.parent) ::_exit(127);  // it was dead before we asked
   }
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_DFL);
+  // SIGXFSZ stays ignored: a file that may not grow is an error to children as well.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
