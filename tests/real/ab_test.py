@@ -184,7 +184,7 @@ class Verdicts(Ab):
         self.assertFalse((self.home / "kept" / "slots").exists())
 
     def test_a_floor_is_kept_and_a_run_says_the_same_everywhere(self):
-        done, report = self.ab("aa", "--aa", *variant("a"), "--tokens", "32", "--pairs", "2")
+        done, report = self.ab("aa", "--aa", *variant("a"), "--tokens", "32", "--pairs", "6")
         self.assertEqual([row["variant"] for row in rows(report, "variants")], ["a", "a (again)"])
         found = re.search(r"noise floor of this machine: decode ([\d.]+) %", done.stderr)
         self.assertTrue(found, done.stderr)
