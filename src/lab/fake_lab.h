@@ -66,8 +66,13 @@ class FakeLab : public server::FakeServerTest {
   void ExpectNoServerIsLeft() const {
     EXPECT_EQ(servers_, ended_);
     for (const auto& server : servers_) {
-      // A killed child of the server may wait for its reaper.
-      for (const pid_t pid : sys::GroupMembers(server.pid)) EXPECT_FALSE(sys::Identify(pid));
+      // A killed child of the server may still be dying, and then wait for its reaper.
+      for (const pid_t pid : sys::GroupMembers(server.pid)) {
+        for (int i = 0; i < 500 && sys::Identify(pid); ++i) {
+          static_cast<void>(sys::StopSignal().SleepFor(std::chrono::milliseconds(20)));
+        }
+        EXPECT_FALSE(sys::Identify(pid));
+      }
     }
     EXPECT_EQ(sys::FreePort(first_port_).value(), first_port_);
   }

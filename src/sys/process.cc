@@ -57,6 +57,7 @@ std::optional<Pipe> MakePipe() {
 
 std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
   for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -128,7 +129,7 @@ std::string LookUp(const std::string& name, const Environment& environment) {
   }
   while (true) {
     const auto colon = path.find(':');
-    const std::string candidate = std::string(path.substr(0, colon)) + "/" + name;
+    std::string candidate = std::string(path.substr(0, colon)) + "/" + name;
     if (IsProgram(candidate)) return candidate;
     if (colon == std::string_view::npos) return name;
     path.remove_prefix(colon + 1);
