@@ -40,7 +40,7 @@ class Restoration {
   }
 
  private:
-  void Tell(std::string sentence) const {
+  void Tell(const std::string& sentence) const {
     if (options_.progress) options_.progress(sentence);
   }
   void Settle(const JournalEntry& entry) {

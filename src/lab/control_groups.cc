@@ -53,8 +53,8 @@ ControlGroupLimits ReadControlGroups(const std::string& root) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string_view::npos || second == std::string_view::npos) continue;
     const std::string controllers(line.substr(first + 1, second - first - 1));
-    const std::string top =
-        root + "/sys/fs/cgroup" + (controllers.empty() ? "" : "/") + controllers;
+    std::string top = root + "/sys/fs/cgroup";
+    if (!controllers.empty()) top.append("/").append(controllers);
     std::string path(line.substr(second + 1));
     while (true) {
       if (path == "/") path.clear();

@@ -11,7 +11,6 @@
 namespace culprit::lab {
 namespace {
 
-using base::Fraction;
 using Level = Symptom::Level;
 
 // Gib writes bytes for people: "12.5 GiB".
