@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "host/journal_line.h"
+#include "sys/atomic_file.h"
 
 namespace culprit::host {
 namespace {
@@ -32,26 +33,9 @@ tl::unexpected<base::Error> Failed(const std::string& path, const char* what, in
   return Fail(ErrorCode::kUnreadable, fmt::format("{}: {}", what, std::strerror(error)), path);
 }
 
-// A new, renamed or removed name is on the disk once its folder is.
+// The journal's own name must be on the disk before anything is changed.
 Status SyncFolder(const std::string& path) {
-  const std::string folder = fs::path(path).parent_path();
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return Failed(folder, "cannot be opened", errno);
-  const bool synced = ::fsync(fd) == 0 || errno == EINVAL;  // some file systems have no such thing
-  const int error = errno;
-  ::close(fd);
-  if (!synced) return Failed(folder, "cannot be flushed", error);
-  return {};
-}
-
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
+  return sys::FlushFolder(fs::path(path).parent_path());
 }
 
 Result<std::string> ReadAll(int fd, const std::string& path) {
@@ -170,7 +154,7 @@ Result<std::int64_t> Journal::Append(const Fact& fact) {
   const JournalEntry entry{last_sequence_ + 1, sys::BootId(), fact};
   const std::string line = JournalLine(entry, std::chrono::duration_cast<seconds>(now));
   Step("before journal: " + line);
-  if (!WriteAll(fd_, line) || ::fdatasync(fd_) != 0) {
+  if (!sys::WriteAll(fd_, line) || ::fdatasync(fd_) != 0) {
     const int error = errno;
     [[maybe_unused]] const int cut = ::ftruncate(fd_, size_);
     return Failed(path_, "cannot be written", error);

@@ -25,8 +25,6 @@ using experiment::Spec;
 using experiment::VariantSummary;
 using stats::Verdict;
 
-Fraction Change(double log_ratio) { return Fraction(std::expm1(log_ratio)); }
-
 std::string Counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }

@@ -25,8 +25,6 @@ using experiment::VariantSummary;
 using enum Column::Kind;
 using enum Audience;
 
-Fraction Change(double log_ratio) { return Fraction(std::expm1(log_ratio)); }
-
 // Two pairs of noisy runs allow for changes that nobody wants to read the digits of.
 constexpr double kWorthWriting = 10;
 
@@ -278,6 +276,8 @@ Table VoidTable(const Evaluation& evaluation) {
 }
 
 }  // namespace
+
+Fraction Change(double log_ratio) { return Fraction(std::expm1(log_ratio)); }
 
 std::string ChangeText(double log_ratio) {
   const Fraction change = Change(log_ratio);

@@ -3,11 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "base/units.h"
 #include "experiment/evaluation.h"
 #include "experiment/spec.h"
 #include "report/report.h"
 
 namespace culprit::report {
+
+// Change is a difference of ln cost as a share: +0.0953 is +10 %.
+base::Fraction Change(double log_ratio);
 
 // ChangeText writes a difference of ln cost in percent: "+4.2 %", "> +1,000 %" beyond reason.
 std::string ChangeText(double log_ratio);

@@ -1,12 +1,8 @@
 #include "store/run_directory.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 
 #include "base/json.h"
@@ -73,16 +69,6 @@ Result<RunInfo> ReadJson(std::string_view text) {
 
 Status CannotWrite(const std::string& path, const std::error_code& error) {
   return Fail(ErrorCode::kUnreadable, fmt::format("cannot be written: {}", error.message()), path);
-}
-
-// A folder's entries are on disk only after this.
-Status FlushFolder(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool flushed = fd >= 0 && ::fsync(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) ::close(fd);
-  if (flushed) return {};
-  return CannotWrite(path, {error, std::generic_category()});
 }
 
 Result<std::string> ReadFile(const std::string& path) {
@@ -197,12 +183,12 @@ Status RunDirectory::EndTrial(const TrialRecord& record) {
   if (written && record.completion) {
     written = sys::WriteFileAtomically(next + "/request.json", WriteCompletion(*record.completion));
   }
-  if (written) written = FlushFolder(next);
+  if (written) written = sys::FlushFolder(next);
   if (!written) return written;
   std::error_code error;
   fs::rename(next, folder, error);
   if (error) return CannotWrite(folder, error);
-  if (auto flushed = FlushFolder(path_ + "/" + kTrials); !flushed) return flushed;
+  if (auto flushed = sys::FlushFolder(path_ + "/" + kTrials); !flushed) return flushed;
   trials_.push_back(record);
   return {};
 }

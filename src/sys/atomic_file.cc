@@ -20,16 +20,6 @@ tl::unexpected<base::Error> Failed(const std::string& path) {
               path);
 }
 
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
 Status WriteInto(const std::string& path, int flags, std::string_view text) {
   const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
   if (fd < 0) return Failed(path);
@@ -42,6 +32,27 @@ Status WriteInto(const std::string& path, int flags, std::string_view text) {
 }
 
 }  // namespace
+
+bool WriteAll(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
+
+Status FlushFolder(const std::string& folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return Failed(folder);
+  const bool flushed = ::fsync(fd) == 0 || errno == EINVAL;
+  const int error = errno;
+  ::close(fd);
+  errno = error;
+  if (!flushed) return Failed(folder);
+  return {};
+}
 
 Status WriteFileAtomically(const std::string& path, std::string_view text) {
   struct stat info {};
