@@ -9,17 +9,15 @@ a server, a call of systemctl. With CULPRIT_LONG_TESTS it is killed at each of t
 MOMENTS of them. Whatever is killed: with at most one `culprit restore` the machine is as it was,
 the run directory can be read, and `culprit ab --resume` completes it.
 """
-import argparse
 import os
 import resource
 import signal
 import subprocess
 import sys
-import unittest
 
 sys.dont_write_bytecode = True
 from ab_world import (DONE, ENVIRONMENT, INTERRUPTED, INVALID, PAIRS, AbTest, wait_until)  # noqa: E402
-from world import AGENT, OPTIONS, QWEN  # noqa: E402
+from world import AGENT, QWEN, main  # noqa: E402
 
 MOMENTS = 12
 
@@ -46,12 +44,7 @@ class KilledAllAlong(AbTest):
     def test_the_run(self):
         def check(world, run):
             run.send_signal(signal.SIGSTOP)
-            guarded = bool(world.processes("guardian"))
-            world.kill(run)
-            if guarded:
-                self.assert_as_before(world)  # without any command
-            else:
-                self.restored_by_command(world)
+            self.restored_after_kill(world, run)
         self.all_along(check)
 
     def test_the_guardian(self):
@@ -188,13 +181,5 @@ class Faults(AbTest):
         self.assert_as_before(world)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--culprit", required=True)
-    parser.parse_known_args(namespace=OPTIONS)
-    OPTIONS.culprit = os.path.abspath(OPTIONS.culprit)
-    unittest.main(argv=sys.argv[:1] + parser.parse_known_args()[1])
-
-
 if __name__ == "__main__":
-    main()
+    main("culprit")

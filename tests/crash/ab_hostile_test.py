@@ -6,19 +6,16 @@
 Whatever the server prints or answers: nothing of it is run, what culprit prints cannot disturb a
 terminal, trial.json stays JSON, and memory stays bounded.
 """
-import argparse
 import json
-import os
 import pathlib
 import re
 import sys
 import threading
 import time
-import unittest
 
 sys.dont_write_bytecode = True
 from ab_world import DONE, INVALID, AbTest  # noqa: E402
-from world import FAKES, OPTIONS  # noqa: E402
+from world import FAKES, OPTIONS, main  # noqa: E402
 
 sys.path.append(str(FAKES))
 import hostile  # noqa: E402
@@ -127,13 +124,5 @@ class Hostile(AbTest):
                 self.assertEqual(code, expected)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--culprit", required=True)
-    parser.parse_known_args(namespace=OPTIONS)
-    OPTIONS.culprit = os.path.abspath(OPTIONS.culprit)
-    unittest.main(argv=sys.argv[:1] + parser.parse_known_args()[1])
-
-
 if __name__ == "__main__":
-    main()
+    main("culprit")

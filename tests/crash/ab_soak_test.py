@@ -6,16 +6,14 @@
 40 trials, with CULPRIT_LONG_TESTS 200. Most faults end an experiment, so there are many of them, each
 with two variants whose servers have a fault drawn at random, always or in one start only.
 """
-import argparse
 import collections
 import os
 import random
 import sys
-import unittest
 
 sys.dont_write_bytecode = True
 from ab_world import DONE, ENVIRONMENT, INVALID, AbTest  # noqa: E402
-from world import OPTIONS  # noqa: E402
+from world import OPTIONS, main  # noqa: E402
 
 TRIALS = 200 if os.environ.get("CULPRIT_LONG_TESTS") else 40
 FAULTS = ["", "", "", "", "ignore-term", "spawn-child", "die-loading", "die-request", "hang-request",
@@ -70,14 +68,5 @@ class Soak(AbTest):
             print(f"  {count:4}  {what}", file=sys.stderr)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--culprit", required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.parse_known_args(namespace=OPTIONS)
-    OPTIONS.culprit = os.path.abspath(OPTIONS.culprit)
-    unittest.main(argv=sys.argv[:1] + parser.parse_known_args()[1])
-
-
 if __name__ == "__main__":
-    main()
+    main("culprit", seed=1)

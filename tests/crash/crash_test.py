@@ -7,16 +7,14 @@ The machine has fake services and a fake power profile (tests/fakes); the run is
 which is halted at a step, killed, and then looked for in everything that it touched. Whatever is
 killed: with at most one `culprit restore` all is as it was, no process is left, and the lock is free.
 """
-import argparse
 import os
 import pathlib
 import resource
 import signal
 import subprocess
-import sys
 import unittest
 
-from world import AGENT, OPTIONS, QWEN, TIMEOUT_S, CrashTest, World, wait_until
+from world import AGENT, CrashTest, OPTIONS, QWEN, TIMEOUT_S, World, main, wait_until
 
 WISHES = ["--change", "service:system:qwen.service=inactive",
           "--change", "service:user:agent.service=inactive",
@@ -99,12 +97,7 @@ class BorrowTest(CrashTest):
 class KilledAtEachStep(BorrowTest):
     def test_the_run(self):
         def check(world, run):
-            guarded = bool(world.processes("guardian"))
-            world.kill(run)
-            if guarded:
-                self.assert_as_before(world)  # without any command
-            else:
-                self.restored_by_command(world)
+            self.restored_after_kill(world, run)
         self.at_each_step_of_a_run(check)
 
     def test_the_guardian(self):
@@ -469,13 +462,5 @@ class Sudo(BorrowTest):
         self.restored_by_command(world)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--culprit", required=True)
-    parser.add_argument("--borrow", required=True)
-    parser.parse_known_args(namespace=OPTIONS)
-    unittest.main(argv=sys.argv[:1] + parser.parse_known_args()[1])
-
-
 if __name__ == "__main__":
-    main()
+    main("culprit", "borrow")

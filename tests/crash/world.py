@@ -8,6 +8,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -159,6 +160,15 @@ class CrashTest(unittest.TestCase):
         changes = [call for call in world.calls() if " start " in call or " stop " in call]
         self.assertFalse([call for call in changes if "other" in call or "idle" in call])
 
+    def restored_after_kill(self, world, run):
+        """Kills a run: its guardian puts the machine back, or, before there is one, a command."""
+        guarded = bool(world.processes("guardian"))
+        world.kill(run)
+        if guarded:
+            self.assert_as_before(world)  # without any command
+        else:
+            self.restored_by_command(world)
+
     def restored_by_command(self, world):
         code, said = world.restore()
         self.assertEqual(code, 0, said)
@@ -167,3 +177,14 @@ class CrashTest(unittest.TestCase):
     def finished(self, process):
         said = process.communicate(timeout=TIMEOUT_S)[1]
         return process.returncode, said
+
+
+def main(*programs, **numbers):
+    """Runs the script's tests; programs are options that name a path, numbers have defaults."""
+    parser = argparse.ArgumentParser()
+    for name in programs:
+        parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
+    for name, default in numbers.items():
+        parser.add_argument(f"--{name}", type=int, default=default)
+    _, rest = parser.parse_known_args(namespace=OPTIONS)
+    unittest.main(argv=[sys.argv[0], *rest])
