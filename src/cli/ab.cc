@@ -243,10 +243,10 @@ ExitCode Run(const Options& options) {
     const auto written = FlushStdout();
     return written ? ExitCode::kDone : PrintError(written.error());
   }
+  const auto stop = sys::StopOnSignals();  // before there is anything to leave half-made
   auto run = OpenRun(options);
   if (!run) return PrintError(run.error());
   Say("run directory: " + run->path());
-  const auto stop = sys::StopOnSignals();
   return Experiment(options, *std::move(run), stop).Run();
 }
 
