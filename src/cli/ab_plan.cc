@@ -28,7 +28,7 @@ std::string PlanText(const Spec& spec) {
                            : fmt::format("  without {}\n", change.key);
     }
   }
-  const std::size_t arms = spec.design.same_variant ? 2 : spec.variants.size();
+  const std::size_t arms = experiment::ArmCount(spec);
   const auto design = experiment::DesignOf(spec.design);
   text +=
       fmt::format("\norder, {} {} pairs{}:", spec.design.pairs ? "in" : "in at most", design.cap(),

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "base/number_format.h"
+#include "experiment/server_flags.h"
 
 namespace culprit::experiment {
 namespace {
@@ -106,15 +107,12 @@ void CheckIdentity(const TrialRecord& trial, const TrialRecord& earlier, Objecti
 }
 
 bool AsksForPlacement(const Variant& variant) {
-  constexpr std::array kFlags = {"-ngl",        "--gpu-layers", "--n-gpu-layers",    "-dev",
-                                 "--device",    "-ot",          "--override-tensor", "-ncmoe",
-                                 "--n-cpu-moe", "-cmoe",        "--cpu-moe",         "-fit",
-                                 "--fit",       "-sm",          "--split-mode"};
-  return std::any_of(variant.arguments.begin(), variant.arguments.end(), [&](const auto& word) {
-    return std::any_of(kFlags.begin(), kFlags.end(), [&](std::string_view flag) {
-      return word == flag || word.starts_with(std::string(flag) + "=");
-    });
-  });
+  constexpr std::array<std::string_view, 15> kFlags = {
+      "-ngl",        "--gpu-layers", "--n-gpu-layers",    "-dev",
+      "--device",    "-ot",          "--override-tensor", "-ncmoe",
+      "--n-cpu-moe", "-cmoe",        "--cpu-moe",         "-fit",
+      "--fit",       "-sm",          "--split-mode"};
+  return UsesAny(variant.arguments, kFlags);
 }
 
 const Variant* FindVariant(const Spec& spec, const std::string& label) {

@@ -16,28 +16,18 @@ using base::PerToken;
 // One pair's trials: arms[0] is the baseline's, then in the order of the variants.
 using Arms = std::vector<const TrialRecord*>;
 
-std::size_t ArmCount(const Spec& spec) {
-  return spec.design.same_variant ? 2 : spec.variants.size();
-}
-
-std::size_t ArmOf(const Spec& spec, const TrialRecord& trial) {
-  if (spec.design.same_variant) return trial.baseline ? 0 : 1;
-  const auto it = std::find_if(spec.variants.begin(), spec.variants.end(),
-                               [&](const Variant& v) { return v.label == trial.variant; });
-  return static_cast<std::size_t>(it - spec.variants.begin());
-}
-
 // Pairs by their number, each with the last run of an arm, null where that is void or missing.
 std::vector<Arms> PairsOf(const Spec& spec, std::span<const TrialRecord> trials) {
   std::map<int, Arms> pairs;
   for (const TrialRecord& trial : trials) {
-    const std::size_t arm = ArmOf(spec, trial);
-    if (arm >= ArmCount(spec)) continue;  // a variant that the experiment does not know
+    const auto arm = ArmOf(spec, trial);
+    if (!arm) continue;
     Arms& arms = pairs[trial.pair];
     arms.resize(ArmCount(spec), nullptr);
-    arms[arm] = trial.valid() ? &trial : nullptr;
+    arms[*arm] = trial.valid() ? &trial : nullptr;
   }
   std::vector<Arms> all;
+  all.reserve(pairs.size());
   for (auto& [number, arms] : pairs) all.push_back(std::move(arms));
   return all;
 }
@@ -212,6 +202,18 @@ std::optional<PerToken> CostOf(const TrialRecord& trial, Metric metric) {
   if (metric == Metric::kDecode) return timings.per_token();
   if (Count(timings.prompt) <= 0 || timings.prompt_time <= NanosF::zero()) return std::nullopt;
   return PerToken(timings.prompt_time / static_cast<double>(Count(timings.prompt)));
+}
+
+std::size_t ArmCount(const Spec& spec) {
+  return spec.design.same_variant ? 2 : spec.variants.size();
+}
+
+std::optional<std::size_t> ArmOf(const Spec& spec, const TrialRecord& trial) {
+  if (spec.design.same_variant) return trial.baseline ? 0 : 1;
+  const auto it = std::find_if(spec.variants.begin(), spec.variants.end(),
+                               [&](const Variant& v) { return v.label == trial.variant; });
+  if (it == spec.variants.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - spec.variants.begin());
 }
 
 stats::Design DesignOf(const Design& design) {

@@ -84,6 +84,11 @@ struct Evaluation {
   [[nodiscard]] bool compared() const;
 };
 
+// ArmCount is the number of arms of a pair: one a variant, two in an A/A. ArmOf is the one that a
+// trial belongs to, 0 for the baseline; absent for a variant that the experiment does not know.
+std::size_t ArmCount(const Spec& spec);
+std::optional<std::size_t> ArmOf(const Spec& spec, const TrialRecord& trial);
+
 // DesignOf is the statistical design that a spec asks for.
 stats::Design DesignOf(const Design& design);
 

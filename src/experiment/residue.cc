@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "experiment/server_flags.h"
+
 namespace culprit::experiment {
 namespace {
 
@@ -42,20 +44,6 @@ const std::vector<Consequence>& Consequences() {
   return all;
 }
 
-// An argument differs when it is there, or has a value behind it, on one side only.
-bool ArgumentDiffers(std::string_view argument, const Variant& a, const Variant& b) {
-  const auto uses = [&](const Variant& variant) {
-    std::vector<std::string> found;
-    const auto& words = variant.arguments;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == argument) found.push_back(i + 1 < words.size() ? words[i + 1] : "");
-      if (words[i].starts_with(std::string(argument) + "=")) found.push_back(words[i]);
-    }
-    return found;
-  };
-  return uses(a) != uses(b);
-}
-
 bool FollowsFrom(std::string_view fact, const Variant& a, const Variant& b) {
   if (a.environment != b.environment) return true;
   return std::any_of(Consequences().begin(), Consequences().end(), [&](const Consequence& one) {
@@ -64,7 +52,7 @@ bool FollowsFrom(std::string_view fact, const Variant& a, const Variant& b) {
     if (one.cause == "kv") return a.kv != b.kv;
     if (one.cause == "binary") return a.binary != b.binary;
     if (one.cause == "model") return a.model != b.model;
-    return ArgumentDiffers(one.cause, a, b);
+    return FlagValues(a.arguments, one.cause) != FlagValues(b.arguments, one.cause);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <regex>
 
+#include "experiment/server_flags.h"
 #include "experiment/words.h"
 
 namespace culprit::experiment {
@@ -18,21 +19,14 @@ using base::Status;
 
 constexpr std::size_t kMostVariants = 64;
 
-// What follows a flag in a list of words, as "--flag value" or "--flag=value".
-std::optional<std::string> FlagValue(const std::vector<std::string>& words, std::string_view flag) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == flag) return i + 1 < words.size() ? words[i + 1] : std::string();
-    if (words[i].starts_with(std::string(flag) + "=")) return words[i].substr(flag.size() + 1);
-  }
-  return std::nullopt;
-}
-
 // Flags of llama.cpp 0.7.0 and of builds before it that name a draft model.
-bool NamesDraftModel(const std::vector<std::string>& words) {
-  constexpr std::array kFlags = {"-md",  "--model-draft", "--spec-draft-model",
-                                 "-hfd", "-hfrd",         "--hf-repo-draft"};
-  return std::any_of(kFlags.begin(), kFlags.end(),
-                     [&](const char* flag) { return FlagValue(words, flag).has_value(); });
+constexpr std::array<std::string_view, 6> kDraftModelFlags = {
+    "-md", "--model-draft", "--spec-draft-model", "-hfd", "-hfrd", "--hf-repo-draft"};
+
+// The last --spec-type counts, as for the server itself; "" without one.
+std::string SpeculationType(const std::vector<std::string>& arguments) {
+  const auto values = FlagValues(arguments, "--spec-type");
+  return values.empty() ? "" : values.back();
 }
 
 struct Field {
@@ -181,14 +175,13 @@ Status Set(const Field& field, Variant& variant) {
 }  // namespace
 
 bool Variant::drafts() const {
-  const auto type = FlagValue(arguments, "--spec-type");
-  if (type && type->starts_with("ngram")) return false;
-  return (type && *type != "none") || NamesDraftModel(arguments);
+  const std::string type = SpeculationType(arguments);
+  if (type.starts_with("ngram")) return false;
+  return (!type.empty() && type != "none") || UsesAny(arguments, kDraftModelFlags);
 }
 
 bool Variant::speculates() const {
-  const auto type = FlagValue(arguments, "--spec-type");
-  return drafts() || (type && type->starts_with("ngram"));
+  return drafts() || SpeculationType(arguments).starts_with("ngram");
 }
 
 std::vector<std::string> Variant::ServerArguments() const {

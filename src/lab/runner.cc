@@ -27,7 +27,7 @@ class Runner {
         trials_(std::move(earlier)),
         bench_(bench),
         notebook_(notebook),
-        arms_(spec.design.same_variant ? 2 : spec.variants.size()) {}
+        arms_(experiment::ArmCount(spec)) {}
 
   Result<Outcome> Run() {
     const stats::Design design = experiment::DesignOf(spec_.design);
@@ -55,18 +55,11 @@ class Runner {
   [[nodiscard]] bool IsComplete(int pair) const {
     std::vector<const TrialRecord*> last(arms_, nullptr);
     for (const TrialRecord& trial : trials_) {
-      if (trial.pair == pair) last[ArmOf(trial)] = &trial;
+      const auto arm = experiment::ArmOf(spec_, trial);
+      if (arm && trial.pair == pair) last[*arm] = &trial;
     }
     return std::all_of(last.begin(), last.end(),
                        [](const TrialRecord* trial) { return trial != nullptr && trial->valid(); });
-  }
-
-  [[nodiscard]] std::size_t ArmOf(const TrialRecord& trial) const {
-    if (spec_.design.same_variant) return trial.baseline ? 0 : 1;
-    for (std::size_t arm = 0; arm < arms_; ++arm) {
-      if (spec_.variants[arm].label == trial.variant) return arm;
-    }
-    return 0;
   }
 
   // Runs one pair; a void trial ends it, for the rest of it would count for nothing. Returns why

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/number_format.h"
+#include "experiment/server_flags.h"
 #include "gpu/processes.h"
 #include "gpu/sampler.h"
 #include "lab/calibration.h"
@@ -284,18 +285,15 @@ server::LaunchOptions LaunchOf(const Spec& spec, const experiment::Variant& vari
   launch.binary = variant.binary;
   launch.model = variant.model;
   launch.arguments = variant.ServerArguments();
-  const auto says = [&](std::initializer_list<std::string_view> flags) {
-    return std::any_of(flags.begin(), flags.end(), [&](std::string_view flag) {
-      return std::find(launch.arguments.begin(), launch.arguments.end(), flag) !=
-             launch.arguments.end();
-    });
-  };
   // Newer builds name devices, layers and cache sizes at this level only; they print nothing per
   // token there.
-  if (!says({"-lv", "--verbosity", "--log-verbosity", "-v", "--verbose"})) {
+  constexpr std::array<std::string_view, 5> kVerbosityFlags = {
+      "-lv", "--verbosity", "--log-verbosity", "-v", "--verbose"};
+  if (!experiment::UsesAny(launch.arguments, kVerbosityFlags)) {
     launch.arguments.insert(launch.arguments.end(), {"-lv", "4"});
   }
-  if (spec.workload.cache_prompt && !says({"--slot-save-path"})) {
+  if (spec.workload.cache_prompt &&
+      experiment::FlagValues(launch.arguments, "--slot-save-path").empty()) {
     launch.arguments.insert(launch.arguments.end(), {"--slot-save-path", slots});
   }
   launch.environment = variant.environment;
