@@ -13,6 +13,7 @@ namespace culprit::cli {
 namespace {
 
 using experiment::Evaluation;
+using store::AaSession;
 
 // Only runs of one setting have the same noise.
 std::string SettingOf(const store::RunDirectory& run) {
@@ -26,9 +27,20 @@ std::string SettingOf(const store::RunDirectory& run) {
                      Count(workload.output), workload.cache_prompt ? " cached" : "");
 }
 
+std::optional<AaSession::Metric> MetricOf(const experiment::Judgement& judgement) {
+  if (!judgement.comparison) return std::nullopt;
+  const auto& comparison = *judgement.comparison;
+  AaSession::Metric metric{.log_ratio = comparison.log_ratio, .half_width = {}};
+  if (const auto& interval = comparison.interval) {
+    metric.half_width = (interval->high - interval->low) / 2;
+  }
+  return metric;
+}
+
 bool HasRegression(const Evaluation& evaluation) {
   return std::any_of(evaluation.candidates.begin(), evaluation.candidates.end(),
                      [](const auto& candidate) {
+                       if (candidate.same_objects) return false;  // noise, whatever the verdict
                        return candidate.decode.verdict == stats::Verdict::kRegression ||
                               candidate.prefill.verdict == stats::Verdict::kRegression;
                      });
@@ -37,25 +49,30 @@ bool HasRegression(const Evaluation& evaluation) {
 }  // namespace
 
 experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::string& state_folder) {
-  std::vector<double> decode, prefill;
-  for (const auto& session : store::ReadAaSessions(state_folder, SettingOf(run))) {
-    if (session.decode) decode.push_back(*session.decode);
-    if (session.prefill) prefill.push_back(*session.prefill);
-  }
-  return {stats::NoiseFloor(decode), stats::NoiseFloor(prefill)};
+  const auto sessions = store::ReadAaSessions(state_folder, SettingOf(run));
+  const auto floor = [&](std::optional<AaSession::Metric> AaSession::*metric) {
+    std::vector<double> log_ratios, half_widths;
+    for (const AaSession& session : sessions) {
+      if (!(session.*metric)) continue;
+      log_ratios.push_back((session.*metric)->log_ratio);
+      if (const auto width = (session.*metric)->half_width) half_widths.push_back(*width);
+    }
+    return stats::NoiseFloor(log_ratios, half_widths);
+  };
+  return {floor(&AaSession::decode), floor(&AaSession::prefill)};
 }
 
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder) {
   const auto evaluation = experiment::Evaluate(run.spec(), run.trials());
-  store::AaSession session{.setting = SettingOf(run), .when = run.info().created};
+  AaSession session{.setting = SettingOf(run), .when = run.info().created};
   const auto& candidate = evaluation.candidates.front();
   if (candidate.decode.pairs.size() < kFloorPairs) {
     Say(fmt::format("{} pairs tell too little of this machine's noise to be remembered: {} do",
                     candidate.decode.pairs.size(), kFloorPairs));
     return;
   }
-  if (candidate.decode.comparison) session.decode = candidate.decode.comparison->log_ratio;
-  if (candidate.prefill.comparison) session.prefill = candidate.prefill.comparison->log_ratio;
+  session.decode = MetricOf(candidate.decode);
+  session.prefill = MetricOf(candidate.prefill);
   if (auto added = store::AppendAaSession(state_folder, session); !added) {
     Say("the noise of this machine is not remembered: " + added.error().Text());
     return;

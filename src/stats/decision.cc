@@ -22,13 +22,14 @@ bool Within(const Interval& interval, double limit) {
 
 }  // namespace
 
-std::optional<base::Fraction> NoiseFloor(Sample log_ratios) {
+std::optional<base::Fraction> NoiseFloor(Sample log_ratios, Sample half_widths) {
   std::vector<double> sizes;
   sizes.reserve(log_ratios.size());
   for (const double ratio : log_ratios) sizes.push_back(std::abs(ratio));
   const auto quantile = Quantile(sizes, 0.975);
   if (!quantile) return std::nullopt;
-  return base::Fraction(std::expm1(*quantile));
+  const double spread = Quantile(half_widths, 0.5).value_or(0);
+  return base::Fraction(std::expm1(std::max(*quantile, spread)));
 }
 
 double Margin::log() const { return std::log1p(std::max(wanted, floor.value_or(wanted)).value()); }

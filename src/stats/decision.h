@@ -15,10 +15,12 @@ namespace culprit::stats {
 inline constexpr base::Fraction kDecodeMargin{0.01};
 inline constexpr base::Fraction kPrefillMargin{0.02};
 
-// NoiseFloor is the change that comparing a variant with itself shows by chance: the 97.5 %
-// quantile of |change| over A/A sessions of one machine, model and workload, given by their log
-// ratios. Absent without sessions.
-std::optional<base::Fraction> NoiseFloor(Sample log_ratios);
+// NoiseFloor is the change that comparing a variant with itself shows by chance, from A/A sessions
+// of one machine, model and workload: the 97.5 % quantile of the sizes of their log ratios, or the
+// median half width of their intervals where that is larger. A session that happened to end near 0
+// says little of the machine; its interval says how far from 0 it could have ended. Absent without
+// sessions.
+std::optional<base::Fraction> NoiseFloor(Sample log_ratios, Sample half_widths);
 
 // Margin bounds the changes that do not matter: what the user said, or the noise floor where that
 // is known and larger.

@@ -134,12 +134,17 @@ TEST(Next, StopsAtTheFirstLookThatDecidesAndAtTheCap) {
 }
 
 TEST(NoiseFloor, IsTheQuantileOfTheSizesOfChanges) {
-  EXPECT_FALSE(NoiseFloor({}));
-  EXPECT_NEAR(NoiseFloor(std::vector<double>{-0.004})->value(), std::expm1(0.004), 1e-15);
+  EXPECT_FALSE(NoiseFloor({}, {}));
+  EXPECT_NEAR(NoiseFloor(std::vector<double>{-0.004}, {})->value(), std::expm1(0.004), 1e-15);
   // 41 sizes from 0 to 0.040 by 0.001, of either sign: the 97.5 % quantile is 0.039.
   std::vector<double> ratios;
   for (int i = 0; i <= 40; ++i) ratios.push_back((i % 2 == 0 ? 0.001 : -0.001) * i);
-  EXPECT_NEAR(NoiseFloor(ratios)->value(), std::expm1(0.039), 1e-12);
+  EXPECT_NEAR(NoiseFloor(ratios, {})->value(), std::expm1(0.039), 1e-12);
+}
+
+TEST(NoiseFloor, IsNoSmallerThanWhatASessionCouldHaveCome) {
+  const std::vector<double> ratios = {-0.0188, 0.002}, half_widths = {0.375, 0.4};
+  EXPECT_NEAR(NoiseFloor(ratios, half_widths)->value(), std::expm1(0.3875), 1e-12);
 }
 
 }  // namespace

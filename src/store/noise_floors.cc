@@ -14,9 +14,23 @@ using base::Json;
 
 std::string FileIn(const std::string& folder) { return folder + "/aa-sessions.jsonl"; }
 
-std::optional<double> Number(const Json& json, const char* key) {
+std::optional<double> Number(const Json& json, const std::string& key) {
   const auto it = json.find(key);
   return it != json.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
+}
+
+constexpr const char* kHalfWidth = "_half_width";
+
+std::optional<AaSession::Metric> Read(const Json& json, const std::string& key) {
+  const auto log_ratio = Number(json, key);
+  if (!log_ratio) return std::nullopt;
+  return AaSession::Metric{*log_ratio, Number(json, key + kHalfWidth)};
+}
+
+void Write(const std::optional<AaSession::Metric>& metric, const std::string& key, Json& json) {
+  if (!metric) return;
+  json[key] = metric->log_ratio;
+  if (metric->half_width) json[key + kHalfWidth] = *metric->half_width;
 }
 
 }  // namespace
@@ -25,8 +39,8 @@ base::Status AppendAaSession(const std::string& folder, const AaSession& session
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   Json json{{"setting", session.setting}, {"when", session.when}};
-  if (session.decode) json["decode"] = *session.decode;
-  if (session.prefill) json["prefill"] = *session.prefill;
+  Write(session.decode, "decode", json);
+  Write(session.prefill, "prefill", json);
   return sys::AppendToFile(FileIn(folder),
                            json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
@@ -41,7 +55,7 @@ std::vector<AaSession> ReadAaSessions(const std::string& folder, const std::stri
     if (!json || !json->is_object()) continue;
     const auto it = json->find("setting");
     if (it == json->end() || *it != setting) continue;
-    sessions.push_back({setting, "", Number(*json, "decode"), Number(*json, "prefill")});
+    sessions.push_back({setting, "", Read(*json, "decode"), Read(*json, "prefill")});
   }
   return sessions;
 }

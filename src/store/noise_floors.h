@@ -10,10 +10,15 @@ namespace culprit::store {
 
 // AaSession is what one comparison of a variant with itself came to, as differences of ln cost.
 // setting names machine, model and workload: only sessions of one setting belong together.
+// half_width is that of the interval; absent in lines of earlier versions.
 struct AaSession {
+  struct Metric {
+    double log_ratio;
+    std::optional<double> half_width;
+  };
   std::string setting;
   std::string when;  // UTC, ISO 8601
-  std::optional<double> decode, prefill;
+  std::optional<Metric> decode, prefill;
 };
 
 // AppendAaSession adds a line to aa-sessions.jsonl of a folder, which is made when missing.
