@@ -80,6 +80,13 @@ void AddOnce(const std::string& note, std::vector<std::string>& notes) {
   if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
+// Every half a minute, and soon at first: nobody should wonder why nothing happens.
+void TellOfWaiting(const gpu::IdleResult& so_far) {
+  if (so_far.readings % 30 != 3) return;
+  Say(fmt::format("waiting for an idle machine: {} busy at reading {}", base::Percent(*so_far.busy),
+                  so_far.readings));
+}
+
 // Experiment is one run of `culprit ab`, from the run directory to the verdict.
 class Experiment {
  public:
@@ -90,7 +97,8 @@ class Experiment {
         devices_(gpu::FindDevices()),
         bench_{.device = *devices_.devices.front(),
                .pace = {.now = sys::BoottimeNow,
-                        .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); }},
+                        .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); },
+                        .busy = TellOfWaiting},
                .stop = stop} {}
 
   ExitCode Run() {
@@ -100,13 +108,13 @@ class Experiment {
     bench_.hashes = sys::FileHashes(state_);
     auto session = host::Session::Begin(
         SessionFor(run_.spec(), "culprit ab in " + run_.path(), !options_.no_wait), stop_);
-    if (!session) return PrintError(session.error());
+    if (!session) return GiveUp(session.error());
     session_ = session->get();
     const auto outcome = Borrowed();
     // The machine comes first, also before an answer.
     const ExitCode restored = PrintRestored((*session)->End());
     if (restored != ExitCode::kDone) return restored;
-    if (!outcome) return PrintError(WithNextStep(outcome.error()));
+    if (!outcome) return GiveUp(outcome.error());
     return Answer(*outcome);
   }
 
@@ -194,11 +202,20 @@ class Experiment {
   ExitCode Answer(const lab::Outcome& outcome) {
     if (!outcome.finished) {
       const auto printed = PrintRun(run_, options_.output, "");
-      PrintError({ErrorCode::kIncomplete, outcome.why, run_.path(), LastLog()});
-      return printed == ExitCode::kEnvironment ? printed : ExitCode::kInvalid;
+      const bool busy = !run_.trials().empty() && !run_.trials().back().valid() &&
+                        run_.trials().back().objections.front().id == "not_idle";
+      const ExitCode ended = PrintError({busy ? ErrorCode::kEnvironment : ErrorCode::kIncomplete,
+                                         outcome.why, run_.path(), LastLog()});
+      return printed == ExitCode::kEnvironment ? printed : ended;
     }
     if (run_.spec().design.same_variant) RememberFloor(run_, state_);
     return PrintRun(run_, options_.output, options_.fail_on);
+  }
+
+  // A folder that this command made and left empty would only be in the way of the next try.
+  ExitCode GiveUp(const base::Error& error) {
+    if (options_.resume.empty() && run_.RemoveUnused()) return PrintError(error);
+    return PrintError(WithNextStep(error));
   }
 
   [[nodiscard]] base::Error WithNextStep(base::Error error) const {

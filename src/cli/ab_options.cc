@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
+#include "cli/percentage.h"
 #include "experiment/words.h"
 #include "sys/text_file.h"
 
@@ -35,8 +38,7 @@ void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
   command.add_option("--seed", options.seed, "Decides which variant runs first [drawn]")
       ->type_name("N");
   command
-      .add_option("--margin", options.margin_percent,
-                  "A change in decode smaller than this is none, in percent [1]")
+      .add_option("--margin", options.margin, "A change in decode smaller than this is none [1%]")
       ->type_name("PERCENT");
 }
 
@@ -98,6 +100,19 @@ void SetMachine(const SpecOptions& options, Spec& spec) {
   if (options.idle_tries) spec.limits.idle_tries = *options.idle_tries;
 }
 
+// As a shell does it: a name without a slash is looked up in PATH.
+void FindInPath(std::string& binary) {
+  const char* path = std::getenv("PATH");
+  if (path == nullptr || binary.find('/') != std::string::npos) return;
+  std::istringstream folders(path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string file = (folder.empty() ? "." : folder) + "/" + binary;
+    if (::access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
+    binary = file;
+    return;
+  }
+}
+
 Status CheckFiles(const Spec& spec) {
   for (const Variant& variant : spec.variants) {
     if (::access(variant.binary.c_str(), X_OK) != 0 || fs::is_directory(variant.binary)) {
@@ -119,8 +134,9 @@ void AddVariantOptions(CLI::App& command, SpecOptions& options) {
       ->type_name("FILE");
   command
       .add_option("--variant", options.variants,
-                  "LABEL=BINARY[|model=PATH][|kv=TYPE][|env=VAR=VAL]…[|extra=ARGS][|cwd=DIR]"
-                  "[|expect-log=REGEX][|expect-symbol=TEXT]; the first is the baseline")
+                  "LABEL=BINARY, followed by any of |model=PATH |kv=TYPE |env=VAR=VALUE "
+                  "|extra=ARGS |cwd=DIR |expect-log=REGEX |expect-symbol=TEXT; the first is the "
+                  "baseline; may be repeated")
       ->type_name("VARIANT")
       ->allow_extra_args(false);
   command.add_option("--model", options.model, "The model of variants that name none")
@@ -195,8 +211,10 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
   if (options.seed) spec.design.seed = *options.seed;
   // A/A is there to measure noise, and stops at no early look.
   if (options.same_variant && !spec.design.pairs) spec.design.pairs = kNoisePairs;
-  if (options.margin_percent) {
-    spec.design.decode_margin = base::Fraction(*options.margin_percent / 100);
+  if (!options.margin.empty()) {
+    const auto margin = ParsePercentage(options.margin, "--margin");
+    if (!margin) return Fail(margin.error());
+    spec.design.decode_margin = *margin;
   }
   spec.design.same_variant |= options.same_variant;
   // Of several variants in a file, A/A takes the baseline.
@@ -208,6 +226,7 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
 Result<Spec> SpecOf(const SpecOptions& options) {
   auto spec = ReadSpec(options);
   if (!spec) return spec;
+  for (Variant& variant : spec->variants) FindInPath(variant.binary);
   if (auto fits = experiment::CheckSpec(*spec); !fits) return Fail(std::move(fits.error()));
   if (auto there = CheckFiles(*spec); !there) return Fail(std::move(there.error()));
   return spec;

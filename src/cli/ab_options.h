@@ -20,7 +20,7 @@ struct SpecOptions {
   bool cache_prompt = false;
   std::optional<int> pairs, port, idle_readings, idle_tries;
   std::optional<std::uint64_t> seed;
-  std::optional<double> margin_percent;
+  std::string margin;  // "0.5%"
   bool same_variant = false;
   std::vector<std::string> stop_services, stop_user_services;
   std::vector<int> health;

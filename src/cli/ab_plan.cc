@@ -48,6 +48,15 @@ std::string PlanText(const Spec& spec) {
   if (spec.machine.power_profile) {
     text += fmt::format("\nsets the power profile {}", *spec.machine.power_profile);
   }
+  for (const int port : spec.machine.health) {
+    text += fmt::format("\nwaits at the end until 127.0.0.1:{}/health answers again", port);
+  }
+  if (spec.limits.idle_readings > 0) {
+    text += fmt::format(
+        "\nwaits before each trial for {} idle readings of the machine, a second "
+        "apart",
+        spec.limits.idle_readings);
+  }
   return text + "\n";
 }
 

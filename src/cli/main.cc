@@ -1,14 +1,29 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <string_view>
+#include <vector>
 
+#include "base/did_you_mean.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/help.h"
 #include "cli/output.h"
 
 namespace {
 
 using culprit::cli::ExitCode;
+
+int NoSuchCommand(const CLI::App& program, const std::string& word) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : program.get_subcommands(nullptr)) {
+    if (!command->get_group().empty()) names.push_back(command->get_name());  // else it is hidden
+  }
+  return static_cast<int>(
+      culprit::cli::PrintError({culprit::base::ErrorCode::kUsage, "there is no command " + word, "",
+                                culprit::base::DidYouMean(word, names)}));
+}
 
 // CLI11's own exit codes and messages are replaced by ours; asking for help is no error.
 int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
@@ -19,6 +34,9 @@ int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
   }
   std::string help = "culprit";
   for (const CLI::App* command : program.get_subcommands()) help += " " + command->get_name();
+  if (const auto rest = program.remaining(); help == "culprit" && !rest.empty()) {
+    return NoSuchCommand(program, rest.front());
+  }
   return static_cast<int>(culprit::cli::PrintError(
       {culprit::base::ErrorCode::kUsage, error.what(), "", "see " + help + " --help"}));
 }
@@ -26,6 +44,7 @@ int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
 int Run(int argc, char** argv) {
   CLI::App program("Which kernels made variant B of your LLM server slower than variant A?",
                    "culprit");
+  program.formatter(std::make_shared<culprit::cli::HelpFormatter>());
   program.set_version_flag("--version", "culprit " CULPRIT_VERSION);
   program.require_subcommand(1);
   program.footer(

@@ -74,6 +74,10 @@ Result<Noise> NoiseOf(const std::string& path) {
 
 Result<Noise> NoiseFor(const Options& options) {
   if (!options.from.empty()) return NoiseOf(options.from);
+  if (options.sigma.empty()) {
+    return Fail(ErrorCode::kUsage, "nothing says how noisy a run is", "",
+                "give --sigma PERCENT, or --from RUNDIR");
+  }
   const auto sigma = ParsePercentage(options.sigma, "--sigma");
   if (!sigma) return Fail(sigma.error());
   return Noise{*sigma, ""};
@@ -115,13 +119,12 @@ Subcommand AddPower(CLI::App& program) {
   auto options = std::make_shared<Options>();
   CLI::App* app =
       program.add_subcommand("power", "What a comparison of so many noisy runs could see");
-  auto* noise = app->add_option_group("noise");
-  noise
-      ->add_option("--sigma", options->sigma, "Noise of one run: its standard deviation, like 0.5%")
-      ->type_name("PERCENT");
-  noise->add_option("--from", options->from, "Take it from the pairs of a run directory")
-      ->type_name("RUNDIR");
-  noise->require_option(1);
+  auto* sigma = app->add_option("--sigma", options->sigma,
+                                "Noise of one run: its standard deviation, like 0.5%")
+                    ->type_name("PERCENT");
+  app->add_option("--from", options->from, "Take the noise from the pairs of a run directory")
+      ->type_name("RUNDIR")
+      ->excludes(sigma);
   app->add_option("--margin", options->margin, "The smallest change that matters")
       ->type_name("PERCENT")
       ->capture_default_str();

@@ -78,7 +78,10 @@ Result<PromptFile> ReadPromptFor(const experiment::Workload& workload, const std
               fmt::format("is a {} prompt of {} tokens, not a {} prompt of {}",
                           experiment::Name(prompt->endpoint), Count(prompt->tokens),
                           experiment::Name(workload.endpoint), Count(workload.prompt)),
-              file, "recalibrate it with culprit calibrate");
+              file,
+              fmt::format("add --prompt-tokens {} --endpoint {}, or make another with culprit "
+                          "calibrate",
+                          Count(prompt->tokens), experiment::Name(prompt->endpoint)));
 }
 
 }  // namespace culprit::cli

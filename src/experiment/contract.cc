@@ -69,7 +69,9 @@ bool IsPowerLimit(std::string_view reason) {
 void CheckMachine(const TrialRecord& trial, Objections& objections) {
   if (trial.gate && !trial.gate->idle) {
     objections.push_back(
-        {"not_idle", fmt::format("the machine was not idle: {}", trial.gate->why_not)});
+        {"not_idle", fmt::format("the machine was not idle: {}. Stop what uses it; "
+                                 "--idle-readings 0 would not wait",
+                                 trial.gate->why_not)});
   }
   if (!trial.foreign_processes.empty()) {
     objections.push_back({"foreign_process", fmt::format("the device was also used by {}",

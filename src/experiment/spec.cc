@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <string_view>
+#include <vector>
+
+#include "experiment/server_flags.h"
 
 namespace culprit::experiment {
 
@@ -11,6 +15,30 @@ using base::Fail;
 using base::Status;
 
 namespace {
+
+// What culprit sets itself would be there twice, and the last one wins.
+Status CheckArguments(const Variant& variant) {
+  struct Own {
+    std::vector<std::string_view> flags;
+    bool set;
+    const char* hint;
+  };
+  const Own all[] = {
+      {{"--host", "--port"}, true, "servers listen on 127.0.0.1; --port says where"},
+      {{"-m", "--model"}, variant.model.has_value(), "the model is named already"},
+      {{"-ctk", "-ctv", "--cache-type-k", "--cache-type-v"},
+       variant.kv.has_value(),
+       "kv= sets the types of both caches"},
+  };
+  for (const Own& own : all) {
+    for (const std::string_view flag : own.flags) {
+      if (!own.set || FlagValues(variant.arguments, flag).empty()) continue;
+      return Fail(ErrorCode::kUsage, fmt::format("culprit sets {} itself", flag), variant.label,
+                  fmt::format("take it out of the arguments: {}", own.hint));
+    }
+  }
+  return {};
+}
 
 Status CheckVariants(const Spec& spec) {
   if (spec.variants.empty()) {
@@ -26,6 +54,7 @@ Status CheckVariants(const Spec& spec) {
   std::set<std::string> labels;
   for (const Variant& variant : spec.variants) {
     if (auto fits = CheckLabel(variant.label); !fits) return fits;
+    if (auto fits = CheckArguments(variant); !fits) return fits;
     if (!labels.insert(variant.label).second) {
       return Fail(ErrorCode::kUsage, fmt::format("two variants are called {}", variant.label), "",
                   "give each a label of its own");

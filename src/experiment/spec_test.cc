@@ -121,5 +121,26 @@ TEST(Spec, RefusesWhatCannotBeRun) {
             "an A/A run takes one variant; leave out the others");
 }
 
+TEST(Spec, RefusesArgumentsThatCulpritSetsItself) {
+  const auto error = [](std::vector<std::string> arguments) {
+    Spec spec = Example();
+    spec.variants[1].model = "m.gguf";
+    spec.variants[1].kv = "q4_0";
+    spec.variants[1].arguments = std::move(arguments);
+    const auto status = CheckSpec(spec);
+    return status ? std::string() : status.error().Text();
+  };
+  EXPECT_EQ(error({"-c", "4096", "-mu", "x"}), "");
+  EXPECT_EQ(error({"--port=9000"}),
+            "q4: culprit sets --port itself; take it out of the arguments: servers listen on "
+            "127.0.0.1; --port says where");
+  EXPECT_EQ(error({"-m", "other.gguf"}),
+            "q4: culprit sets -m itself; take it out of the arguments: the model is named already");
+  EXPECT_EQ(
+      error({"-ctk", "f16"}),
+      "q4: culprit sets -ctk itself; take it out of the arguments: kv= sets the types of both "
+      "caches");
+}
+
 }  // namespace
 }  // namespace culprit::experiment

@@ -66,7 +66,10 @@ IdleResult WaitUntilIdle(Device& device, const IdleRule& rule, std::optional<Cel
       busy_known = true;
       const bool idle = *reading.busy <= rule.busy;
       streak = idle ? streak + 1 : 0;
-      if (!idle) result.busy = reading.busy;
+      if (!idle) {
+        result.busy = reading.busy;
+        if (pace.busy) pace.busy(result);
+      }
     } else if (!busy_known && result.readings >= rule.readings) {
       break;
     }

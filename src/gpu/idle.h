@@ -13,11 +13,15 @@
 
 namespace culprit::gpu {
 
+struct IdleResult;
+
 // Pace is the caller's clock and its way to wait. sleep returns false when the wait was
-// interrupted and everything should end.
+// interrupted and everything should end. busy, if there is one, is told of each reading that was
+// not idle, with what is known until then.
 struct Pace {
   std::function<base::HostTime()> now;
   std::function<bool(base::Nanos)> sleep;
+  std::function<void(const IdleResult&)> busy = {};
 };
 
 // IdleRule is what a device has to show before a sample may start.

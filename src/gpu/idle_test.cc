@@ -61,6 +61,18 @@ TEST_F(IdleGate, ABusyReadingStartsTheCountAgain) {
   EXPECT_EQ(result.busy, base::Fraction(0.01));
 }
 
+TEST_F(IdleGate, TellsOfEachBusyReading) {
+  ScriptedDevice device([](int i) { return Shows(i < 2 ? 0.5 : 0); }, {});
+  std::vector<int> told;
+  Pace pace = pace_.pace();
+  pace.busy = [&](const IdleResult& so_far) {
+    told.push_back(so_far.readings);
+    EXPECT_EQ(so_far.busy, base::Fraction(0.5));
+  };
+  EXPECT_TRUE(WaitUntilIdle(device, rule_, {}, pace, machine_.places().proc).ready());
+  EXPECT_EQ(told, (std::vector{1, 2}));
+}
+
 TEST_F(IdleGate, ACpuMayBeBusyForATenth) {
   rule_ = RuleFor(Vendor::kCpu);
   // The first reading of a counter says nothing yet.

@@ -74,14 +74,19 @@ class Runner {
       if (auto kept = notebook_.end(*record); !kept) return Fail(std::move(kept.error()));
       trials_.push_back(*std::move(record));
       const TrialRecord& trial = trials_.back();
-      if (trial.valid()) continue;
+      if (trial.valid()) {
+        busy_in_a_row_ = 0;
+        continue;
+      }
       const auto lasting =
           std::find_if_not(trial.objections.begin(), trial.objections.end(), experiment::Temporary);
       if (lasting != trial.objections.end()) {
         return fmt::format("trial {} ({}): {}", trial.id, trial.variant, lasting->text);
       }
       last_objection_ = trial.objections.front().text;
-      return std::string();
+      // Each has waited for minutes: a machine that is busy twice in a row stays so.
+      busy_in_a_row_ = trial.objections.front().id == "not_idle" ? busy_in_a_row_ + 1 : 0;
+      return busy_in_a_row_ < 2 ? std::string() : last_objection_;
     }
     return std::string();
   }
@@ -128,6 +133,7 @@ class Runner {
   const Notebook& notebook_;
   std::size_t arms_;
   int runs_of_pairs_ = 0;
+  int busy_in_a_row_ = 0;
   std::string last_objection_;
 };
 

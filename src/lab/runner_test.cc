@@ -113,6 +113,15 @@ TEST_F(Experiment, GivesUpWhenTooManyPairsAreVoid) {
   EXPECT_EQ(kept_.size(), 1u + kMostReruns);
 }
 
+TEST_F(Experiment, GivesUpWhenTheMachineIsBusyTwiceInARow) {
+  gpu::ScriptedDevice busy([](int) { return gpu::Reading{.busy = base::Fraction(1)}; });
+  const Outcome outcome = Value(Run(busy));
+  EXPECT_FALSE(outcome.finished);
+  EXPECT_THAT(outcome.why, HasSubstr("the machine was not idle: still busy after 2 readings"));
+  EXPECT_THAT(outcome.why, HasSubstr("--idle-readings 0 would not wait"));
+  EXPECT_EQ(kept_.size(), 2u);
+}
+
 TEST_F(Experiment, EndsAtAnObjectionThatLasts) {
   Set(a(), "FAKE_FAULT", "wrong-prompt-count");
   const Outcome outcome = Value(Run());
@@ -141,11 +150,6 @@ TEST_F(Experiment, VoidsATrialBesideAForeignProcess) {
             fmt::format("too many pairs were void, the last one because the device was also used "
                         "by {} lab_test",
                         ::getpid()));
-}
-
-TEST_F(Experiment, VoidsATrialOnABusyMachine) {
-  gpu::ScriptedDevice device([](int) { return gpu::Reading{.busy = base::Fraction(0.25)}; });
-  EXPECT_THAT(Value(Run(device)).why, HasSubstr("because the machine was not idle: still busy"));
 }
 
 TEST_F(Experiment, VoidsAThrottledTrial) {

@@ -41,15 +41,25 @@ std::string Evidence(const Judgement& judgement) {
   return text + ", " + Counted(comparison.pairs, "pair");
 }
 
+// Pairs added to a run because of what it said are no fair test: it takes another run.
 std::string MorePairs(const Judgement& judgement) {
   if (judgement.more_pairs) {
-    return fmt::format("about {} would tell", Counted(*judgement.more_pairs, "more pair"));
+    return fmt::format("about {} would tell: run anew with --pairs {}",
+                       Counted(*judgement.more_pairs, "more pair"),
+                       judgement.pairs.size() + *judgement.more_pairs);
   }
-  return "no reasonable number of pairs would tell";
+  return "no reasonable number of pairs would tell on a machine as noisy as this";
 }
 
 // Ms is the difference in a median cost: "1.454 ms".
 std::string Ms(double ms) { return base::Millis(NanosF(std::abs(ms) * 1e6)) + " ms"; }
+
+// AaAnswer is the same of a server that is compared with itself: what differs is noise.
+std::string AaAnswer(const std::string& candidate, const std::string& baseline,
+                     const Judgement& judgement) {
+  return fmt::format("{} is the same server as {}, an A/A: {} differed by {}, which is noise.",
+                     candidate, baseline, Name(judgement.metric), Evidence(judgement));
+}
 
 // Answer is the sentence about one metric that was compared: "q4 decodes 1.454 ms per token slower
 // than f16 (…): regression."
@@ -117,7 +127,8 @@ void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
   if (candidate.same_objects && !spec.design.same_variant) {
     notes.push_back({Level::kWarning, "same_identity",
                      fmt::format("{} is the same server as the baseline: same files, arguments and "
-                                 "environment. This is an A/A: any difference is the machine's",
+                                 "environment. A difference is the machine's noise, whatever the "
+                                 "verdict",
                                  label)});
   }
   const bool unnamed = std::any_of(candidate.differences.begin(), candidate.differences.end(),
@@ -132,16 +143,20 @@ void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
     notes.push_back({Level::kNotice, "texts_differ",
                      fmt::format("{} generated another text than the baseline", label)});
   }
-  if (spec.workload.screening() && candidate.decode.verdict == Verdict::kImprovement) {
+  const bool same = candidate.same_objects || spec.design.same_variant;
+  const bool screening = spec.workload.screening() && !same;
+  if (screening && candidate.decode.verdict == Verdict::kImprovement) {
     notes.push_back({Level::kWarning, "not_yet_proven",
                      fmt::format("{}: not yet proven. A screening of {} tokens can dismiss a "
                                  "variant, not prove one; measure with --workload sustained",
                                  label, Count(spec.workload.output))});
   }
-  if (spec.workload.screening() && candidate.decode.verdict == Verdict::kRegression) {
+  if (screening && candidate.decode.verdict == Verdict::kRegression) {
     notes.push_back(
         {Level::kNotice, "dismissed",
-         fmt::format("{}: a loss in screening ends it: a longer run is not needed", label)});
+         fmt::format("{}: {} tokens are a screening, and a loss there ends it: a longer run is not "
+                     "needed",
+                     label, Count(spec.workload.output))});
   }
 }
 
@@ -160,9 +175,13 @@ void AddNotFinished(const Evaluation& evaluation, const AbContext& context,
                     std::vector<Note>& notes) {
   if (context.finished) return;
   notes.push_back({Note::Level::kWarning, "not_finished",
-                   fmt::format("the experiment did not come to its end; {}culprit ab --resume {} "
+                   fmt::format("the experiment did not come to its end; {0}culprit ab --resume {1} "
                                "goes on with it",
-                               evaluation.ended_by_void ? "once that is mended, " : "",
+                               evaluation.ended_by_void
+                                   ? fmt::format("once that is mended (the variants stand in "
+                                                 "{}/experiment.toml), ",
+                                                 Printable(context.where))
+                                   : "",
                                Printable(context.where))});
 }
 
@@ -218,9 +237,10 @@ void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& c
 
 std::string Title(const Spec& spec, const AbContext& context) {
   const auto& workload = spec.workload;
-  if (!context.counts_known) return fmt::format("A/B of {}", Printable(context.where));
+  const char* what = spec.design.same_variant ? "A/A" : "A/B";
+  if (!context.counts_known) return fmt::format("{} of {}", what, Printable(context.where));
   const auto name = workload.name();
-  return fmt::format("A/B{}: {} tokens after a prompt of {}{}",
+  return fmt::format("{}{}: {} tokens after a prompt of {}{}", what,
                      name == "custom" ? "" : fmt::format(", {}", name),
                      base::Grouped(Count(workload.output)), base::Grouped(Count(workload.prompt)),
                      workload.cache_prompt ? " from the cache" : "");
@@ -265,11 +285,12 @@ Report AbReport(const Spec& spec, const Evaluation& evaluation, const AbContext&
   const std::string baseline = Printable(evaluation.baseline.label);
   for (const CandidateResult& candidate : evaluation.candidates) {
     const std::string label = Printable(candidate.summary.label);
+    const auto answer = candidate.same_objects || spec.design.same_variant ? AaAnswer : Answer;
     if (candidate.decode.comparison) {
-      report.headline.push_back(Answer(label, baseline, candidate.decode));
+      report.headline.push_back(answer(label, baseline, candidate.decode));
     }
     if (candidate.prefill.comparison && !spec.workload.cache_prompt) {
-      report.headline.push_back(Answer(label, baseline, candidate.prefill));
+      report.headline.push_back(answer(label, baseline, candidate.prefill));
     }
   }
   AddEnd(evaluation, report.headline);

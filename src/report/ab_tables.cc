@@ -86,23 +86,27 @@ Row VariantRow(const VariantSummary& summary, const CandidateResult* result, con
 
 Table VariantTable(const Evaluation& evaluation, const Spec& spec) {
   Table table{"variants",
-              "Medians of each variant, cost per token against the baseline",
+              fmt::format("Medians of each variant; A is {}", Printable(evaluation.baseline.label)),
               {{"variant", "variant", kText},
                {"runs", "runs"},
                {"decode_tokens_per_s", "decode tok/s"},
                {"decode_ms_per_token", "ms/token"},
-               {"decode_change", "vs A"},
+               {"decode_change", "cost vs A"},
                {"acceptance", "acceptance"},
                {"kv_cache_mib", "KV MiB"},
                {"prefill_tokens_per_s", "prefill tok/s"},
                {"prefill_ms_per_token", "", kNumber, kMachines},
-               {"prefill_change", "vs A"}},
+               {"prefill_change", "cost vs A"}},
               {},
               {}};
   table.rows.push_back(VariantRow(evaluation.baseline, nullptr, spec));
   for (const CandidateResult& candidate : evaluation.candidates) {
     table.rows.push_back(VariantRow(candidate.summary, &candidate, spec));
   }
+  table.notes.push_back(
+      "cost vs A: change in time per token, + is slower: the mean over pairs, which is not the "
+      "ratio "
+      "of the medians.");
   HideEmptyColumns(table);
   return table;
 }
@@ -211,8 +215,6 @@ Table PairTable(const Evaluation& evaluation, const Spec& spec) {
                      {base::Millis(NanosF(pair.candidate * 1e6)), pair.candidate},
                      {base::SignedPercent(Change(ratio)), Change(ratio).value()},
                      {first, first}};
-        const bool beside = judgement == &candidate.prefill && candidate.decode.comparison;
-        if (beside) row.audience = kMachines;
         table.rows.push_back(std::move(row));
       }
     }
@@ -250,7 +252,7 @@ Table DifferenceTable(const Evaluation& evaluation) {
 
 Table VoidTable(const Evaluation& evaluation) {
   Table table{"void",
-              "Void trials, told from their contract before their times were looked at",
+              "Void trials, judged before their times were looked at",
               {{"trial", "trial"},
                {"variant", "variant", kText},
                {"reason", "reason", kText},

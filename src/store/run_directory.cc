@@ -193,6 +193,23 @@ Status RunDirectory::EndTrial(const TrialRecord& record) {
   return {};
 }
 
+bool RunDirectory::RemoveUnused() const {
+  const fs::path path(path_);
+  std::error_code error;
+  // Whatever else lies there is somebody's: a log, a trial that another process runs.
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    const bool ours = name == kSpecFile || name == kInfoFile || name == kPromptFile ||
+                      (name == kTrials && fs::is_empty(entry.path(), error));
+    if (!ours) return false;
+  }
+  for (const char* name : {kSpecFile, kInfoFile, kPromptFile, kTrials}) {
+    fs::remove(path / name, error);
+  }
+  fs::remove(path, error);
+  return !error;
+}
+
 std::string RunDirectory::FolderOf(const TrialRecord& record) const {
   return fmt::format("{}/{}/{:03}-{}", path_, kTrials, record.id, record.variant);
 }

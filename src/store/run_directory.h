@@ -61,6 +61,10 @@ class RunDirectory {
   // name and adds the record to trials(). Fails with kUnreadable; then trials() is as before.
   base::Status EndTrial(const experiment::TrialRecord& record);
 
+  // RemoveUnused removes a run directory in which nothing was run and nothing logged. Returns
+  // whether it did.
+  [[nodiscard]] bool RemoveUnused() const;
+
   // FolderOf is the path of a trial's folder.
   [[nodiscard]] std::string FolderOf(const experiment::TrialRecord& record) const;
 

@@ -124,6 +124,24 @@ TEST(RunDirectory, IsNeverMadeOverSomethingElse) {
   EXPECT_EQ(run.error().message, "is there already");
 }
 
+TEST(RunDirectory, IsRemovedOnlyWhileItHoldsNothing) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  ASSERT_TRUE(run && run->WritePrompt("Once upon"));
+  std::ofstream(path + "/calibration.log") << "why it failed";
+  EXPECT_FALSE(run->RemoveUnused());
+  EXPECT_TRUE(IsRunDirectory(path));
+  fs::remove(path + "/calibration.log");
+  EXPECT_TRUE(run->RemoveUnused());
+  EXPECT_FALSE(fs::exists(path));
+
+  auto used = RunDirectory::Create(path, TwoVariants(), {});
+  ASSERT_TRUE(used && used->BeginTrial());
+  EXPECT_FALSE(used->RemoveUnused());
+  EXPECT_TRUE(fs::exists(path + "/trials/.next"));
+}
+
 TEST(RunDirectory, NamesTheFileThatIsDamaged) {
   const sys::SampleFolder folder;
   const std::string path = folder.path() + "/run";
