@@ -62,6 +62,10 @@ class OneTrial {
     const auto stopped = server->Stop(spec_.limits.stop);
     if (bench_.ended) bench_.ended(server->identity());
     if (stopped.killed) record_.facts["stopped"] = "killed";
+    for (const std::string& stray : server->strays()) {
+      std::string& all = record_.facts["left_behind"];
+      all += (all.empty() ? "" : ", ") + stray;
+    }
     ReadLog(server->ReadLog());
     record_.readings["after"] = ReadingsOf(bench_.device.Read(bench_.pace.now()));
     if (!done) {

@@ -111,6 +111,14 @@ TEST_F(Trial, KeepsLittleOfWhatAHostileServerSays) {
   for (const auto& [key, value] : record->facts) EXPECT_LE(value.size(), 1000u) << key;
 }
 
+TEST_F(Trial, EndsWhatTheServerLeavesBehind) {
+  Set(a(), "FAKE_FAULT", "daemon");
+  const auto record = Run();
+  ASSERT_TRUE(record) << record.error().Text();
+  EXPECT_TRUE(record->valid());
+  EXPECT_THAT(record->facts.at("left_behind"), testing::MatchesRegex("[0-9]+ sleep"));
+}
+
 TEST_F(Trial, TakesTheServersDeathWithItsReason) {
   EXPECT_THAT(OnlyObjection("die-loading", "server_failed"),
               HasSubstr("llama-server left before it was healthy (killed by signal 6): "

@@ -10,6 +10,7 @@
 #include "server/error_line.h"
 #include "sys/http.h"
 #include "sys/ports.h"
+#include "sys/strays.h"
 
 namespace culprit::server {
 namespace {
@@ -51,17 +52,27 @@ Result<Server> Server::Start(const LaunchOptions& options) {
                               .output_file = options.log_file,
                               .before_exec = options.before_exec};
   const std::uint64_t log_start = SizeOf(options.log_file);
+  sys::AdoptOrphans();
+  auto others = sys::Children();
   auto started = sys::Process::Start(process);
   if (!started) return Fail(std::move(started.error()));
-  return Server(std::move(*started), options, log_start);
+  return Server(std::move(*started), options, log_start, std::move(others));
 }
 
-Server::Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start)
+sys::Process::Stopped Server::Stop(nanoseconds grace) {
+  const auto stopped = process_.Stop(grace);
+  strays_ = sys::EndStrays(others_);
+  return stopped;
+}
+
+Server::Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start,
+               std::vector<sys::ProcessIdentity> others)
     : process_(std::move(process)),
       url_(fmt::format("http://127.0.0.1:{}", options.port)),
       port_(options.port),
       log_file_(options.log_file),
-      log_start_(log_start) {}
+      log_start_(log_start),
+      others_(std::move(others)) {}
 
 Status Server::WaitUntilHealthy(nanoseconds limit, const sys::StopSignal& stop) {
   const auto end = steady_clock::now() + limit;

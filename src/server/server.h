@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "server/command.h"
@@ -27,8 +28,11 @@ class Server {
   // line of the log that tells why. A server that broke a connection is given a second to leave.
   base::Error Explain(base::Error error);
 
-  // Stop ends the whole group, with SIGTERM and after grace with SIGKILL; it says how.
-  sys::Process::Stopped Stop(std::chrono::nanoseconds grace) { return process_.Stop(grace); }
+  // Stop ends the whole group, with SIGTERM and after grace with SIGKILL, and then whatever the
+  // server started that had left the group; it says how. Call it from the thread that started.
+  sys::Process::Stopped Stop(std::chrono::nanoseconds grace);
+  // strays are what had left the group, as "4711 sleep"; known after Stop.
+  [[nodiscard]] const std::vector<std::string>& strays() const { return strays_; }
 
   [[nodiscard]] const sys::ProcessIdentity& identity() const { return process_.identity(); }
   // url is "http://127.0.0.1:8101".
@@ -37,7 +41,8 @@ class Server {
   [[nodiscard]] std::string ReadLog() const;
 
  private:
-  Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start);
+  Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start,
+         std::vector<sys::ProcessIdentity> others);
   [[nodiscard]] base::Error Left(const sys::Exit& exit, std::string_view when) const;
 
   sys::Process process_;
@@ -45,6 +50,8 @@ class Server {
   std::uint16_t port_;
   std::string log_file_;
   std::uint64_t log_start_;  // the log was there before, up to here
+  std::vector<sys::ProcessIdentity> others_;  // children of ours that were there before
+  std::vector<std::string> strays_;
   bool healthy_ = false;
 };
 
