@@ -22,6 +22,7 @@ TrialRecord Good(const std::string& variant = "f16") {
   completion.text = "the same";
   completion.timings = ServerTimings{.prompt = Tokens(1000), .cached = Tokens(0)};
   completion.timings->predicted = Tokens(128);
+  completion.timings->predicted_time = std::chrono::milliseconds(1270);
   trial.completion = completion;
   trial.gate = Gate{.idle = true};
   trial.facts = {{"backend", "ROCm0"}, {"layers_on_device", "25/25"}};
@@ -64,6 +65,27 @@ TEST(Contract, CountsTokensInAndOut) {
   EXPECT_THAT(After([](auto& t) { t.completion->timings->cached = Tokens(64); }),
               ElementsAre("cached_prompt"));
   EXPECT_THAT(After([](auto& t) { t.completion->timings.reset(); }), ElementsAre("no_timings"));
+}
+
+TEST(Contract, BelievesAServersTimesOnlyAsFarAsTheClientsClockAllows) {
+  using std::chrono::milliseconds;
+  const auto at = [](int ms) { return base::HostTime(milliseconds(ms)); };
+  const auto timed = [&](int prompt_ms, int decode_ms, int stream_ms, int whole_ms) {
+    return After([&](TrialRecord& trial) {
+      auto& completion = *trial.completion;
+      completion.sent = at(0);
+      completion.arrivals = {at(whole_ms - stream_ms), at(whole_ms)};
+      completion.ended = at(whole_ms);
+      completion.timings->prompt_time = milliseconds(prompt_ms);
+      completion.timings->predicted_time = milliseconds(decode_ms);
+    });
+  };
+  EXPECT_THAT(timed(500, 1000, 1000, 1510), IsEmpty());
+  EXPECT_THAT(timed(500, 1000, 0, 1510), IsEmpty());  // something on the way kept the stream back
+  EXPECT_THAT(timed(500, 0, 1000, 1510), ElementsAre("no_timings"));
+  EXPECT_THAT(timed(500, 1, 1000, 1510), ElementsAre("timings_disagree"));
+  EXPECT_THAT(timed(500, 100'000, 1000, 1510), ElementsAre("timings_disagree"));
+  EXPECT_THAT(timed(1, 1, 40, 50), IsEmpty());  // too short to tell
 }
 
 TEST(Contract, WantsTheCacheWhereDecodeAloneIsMeasured) {

@@ -50,6 +50,17 @@ std::vector<Arms> WithAny(std::span<const Arms> pairs) {
   return some;
 }
 
+std::size_t CountUnpaired(std::span<const TrialRecord> trials, std::span<const Arms> pairs) {
+  std::size_t paired = 0;
+  for (const Arms& arms : WithAny(pairs)) {
+    paired += static_cast<std::size_t>(
+        std::count_if(arms.begin(), arms.end(), [](const auto* arm) { return arm != nullptr; }));
+  }
+  const auto valid =
+      std::count_if(trials.begin(), trials.end(), [](const auto& trial) { return trial.valid(); });
+  return static_cast<std::size_t>(valid) - paired;
+}
+
 std::optional<double> Median(const std::vector<double>& values) {
   return stats::Quantile(values, 0.5);
 }
@@ -109,6 +120,11 @@ Judgement Judge(const Spec& spec, std::span<const Arms> pairs, std::size_t arm, 
   judgement.verdict = stats::Judge(design, *judgement.comparison, judgement.margin);
   if (judgement.verdict == stats::Verdict::kInconclusive) {
     judgement.more_pairs = stats::MorePairs(*judgement.comparison, judgement.margin);
+    // A fixed design that is not at its end wants its own pairs first.
+    const std::size_t have = judgement.pairs.size();
+    if (spec.design.pairs && judgement.more_pairs && have < design.cap()) {
+      judgement.more_pairs = std::max(*judgement.more_pairs, design.cap() - have);
+    }
   }
   return judgement;
 }
@@ -238,6 +254,7 @@ Evaluation Evaluate(const Spec& spec, std::span<const TrialRecord> trials,
     evaluation.client_disagrees += ClientDisagrees(trial) ? 1 : 0;
     evaluation.disturbed += IsDisturbed(trial) ? 1 : 0;
   }
+  evaluation.unpaired = CountUnpaired(trials, pairs);
   const stats::Design design = DesignOf(spec.design);
   evaluation.finished =
       std::all_of(evaluation.candidates.begin(), evaluation.candidates.end(),

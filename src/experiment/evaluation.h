@@ -62,10 +62,11 @@ struct CandidateResult {
 
 // Evaluation is the answer of an experiment as far as it has got.
 //
-// disturbed counts valid trials during whose decode other programs used more than a quarter of a
-// core of the CPU that was measured. finished: the design asks for no more pairs. ended_by_void:
-// the last trial is void, and so nothing came after it: running it again would not have helped, or
-// had been tried too often.
+// unpaired counts valid trials whose pair is not complete for any candidate, so that they count for
+// nothing. disturbed counts valid trials during whose decode other programs used more than a
+// quarter of a core of the CPU that was measured. finished: the design asks for no more pairs.
+// ended_by_void: the last trial is void, and so nothing came after it: running it again would not
+// have helped, or had been tried too often.
 struct Evaluation {
   VariantSummary baseline;
   std::vector<CandidateResult> candidates;
@@ -77,6 +78,7 @@ struct Evaluation {
   std::vector<VoidTrial> voided;
   std::size_t client_disagrees = 0;
   std::size_t disturbed = 0;
+  std::size_t unpaired = 0;
   bool finished = false;
   bool ended_by_void = false;
 

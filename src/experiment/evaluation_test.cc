@@ -72,6 +72,28 @@ TEST(Evaluate, LeavesOutPairsWithAVoidTrialAndCountsThem) {
   EXPECT_EQ(evaluation.voided[0].objections[0].id, "throttled");
 }
 
+TEST(Evaluate, CountsTrialsWithoutAPartner) {
+  auto trials = FourPairs(1.2);
+  EXPECT_EQ(Evaluate(TwoVariants(), trials).unpaired, 0U);
+  trials.push_back(Trial("a", 4, 8, 10));
+  trials.push_back(Trial("a", 5, 9, 10));
+  EXPECT_EQ(Evaluate(TwoVariants(), trials).unpaired, 2U);
+}
+
+TEST(Evaluate, WantsThePairsOfItsDesignBeforeMore) {
+  Spec spec = TwoVariants();
+  spec.design.pairs = 12;
+  const Evaluation evaluation = Evaluate(spec, FourPairs(1.2));
+  EXPECT_EQ(evaluation.candidates[0].decode.verdict, Verdict::kInconclusive);
+  EXPECT_EQ(evaluation.candidates[0].decode.more_pairs, 8U);
+}
+
+TEST(Evaluate, JudgesMorePairsThanItsDesignHas) {
+  Spec spec = TwoVariants();
+  spec.design.pairs = 2;
+  EXPECT_EQ(Evaluate(spec, FourPairs(1.2)).candidates[0].decode.verdict, Verdict::kRegression);
+}
+
 TEST(Evaluate, TakesTheLastRunOfAPairThatWasRunAgain) {
   auto trials = FourPairs(1.2);
   trials[1].objections = {{"throttled", ""}};

@@ -59,6 +59,7 @@ struct TrialRecord {
   std::string variant;
   bool baseline = false;
   std::string started;  // UTC, ISO 8601
+  std::string setting;  // a hash of the variant and workload that it was run with; "" not known
   std::optional<Completion> completion;
   Facts facts;
   std::map<std::string, std::string> objects;  // path of each mapped library and binary → SHA-256

@@ -75,6 +75,7 @@ TrialRecord Read(const Json& json) {
   record.variant = json.at("variant").get<std::string>();
   record.baseline = json.at("baseline").get<bool>();
   Take(json, "started", record.started);
+  Take(json, "setting", record.setting);
   Take(json, "facts", record.facts);
   Take(json, "objects", record.objects);
   if (json.contains("gate")) record.gate = ReadGate(json.at("gate"));
@@ -103,6 +104,7 @@ std::string WriteRecord(const TrialRecord& record) {
             {"baseline", record.baseline},
             {"started", record.started},
             {"objections", Write(record.objections)}};
+  if (!record.setting.empty()) json["setting"] = record.setting;
   if (record.load_time) json["load_ns"] = record.load_time->count();
   if (record.gate) json["gate"] = Write(*record.gate);
   json["facts"] = record.facts;

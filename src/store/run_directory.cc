@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "base/json.h"
 #include "store/completion_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
+#include "sys/sha256.h"
 #include "sys/source.h"
 #include "sys/text_file.h"
 
@@ -90,18 +92,36 @@ Result<TrialRecord> ReadTrial(const std::string& folder) {
   return record;
 }
 
+// SettingOf tells trials that may be judged together: those of one variant and workload. What may
+// be changed in between is the machine, the design, and what is expected of a variant's log.
+std::string SettingOf(const experiment::Spec& spec, const std::string& label) {
+  experiment::Spec one;
+  one.workload = spec.workload;
+  for (experiment::Variant variant : spec.variants) {
+    if (variant.label != label) continue;
+    variant.expect_log.clear();
+    variant.expect_symbol.clear();
+    one.variants.push_back(std::move(variant));
+  }
+  return sys::Sha256Of(experiment::WriteSpec(one)).substr(0, 16);
+}
+
 }  // namespace
 
 Result<RunDirectory> RunDirectory::Create(const std::string& path, const experiment::Spec& spec,
                                           const RunInfo& info) {
   std::error_code error;
-  if (fs::exists(path, error) && !fs::is_empty(path, error)) {
+  const auto taken = [&] {
     return Fail(ErrorCode::kUsage, "is there already", path,
                 IsRunDirectory(path) ? "take another folder, or go on with it by --resume"
                                      : "take another folder");
-  }
-  fs::create_directories(fs::path(path) / kTrials, error);
+  };
+  if (fs::exists(path, error) && !fs::is_empty(path, error)) return Result<RunDirectory>(taken());
+  fs::create_directories(path, error);
+  // Of two that begin at once, one makes this folder.
+  const bool ours = !error && fs::create_directory(fs::path(path) / kTrials, error);
   if (error) return Fail(CannotWrite(path, error).error());
+  if (!ours) return Result<RunDirectory>(taken());
   RunDirectory run(path, spec, info);
   if (auto written = run.WriteInfo(info); !written) return Fail(std::move(written.error()));
   // Last: it makes the folder a run directory.
@@ -111,6 +131,11 @@ Result<RunDirectory> RunDirectory::Create(const std::string& path, const experim
 }
 
 Result<RunDirectory> RunDirectory::Open(const std::string& path) {
+  std::error_code denied;
+  static_cast<void>(fs::status(path + "/" + kSpecFile, denied));
+  if (denied == std::errc::permission_denied) {
+    return Fail(ErrorCode::kUnreadable, denied.message(), path);
+  }
   if (!IsRunDirectory(path)) {
     return Fail(fs::exists(path) ? ErrorCode::kBadRequest : ErrorCode::kNotFound,
                 fs::exists(path) ? "is no run directory" : "no such folder", path,
@@ -130,15 +155,34 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   if (!info) return Fail(std::move(info.error()).In(info_file));
   RunDirectory run(path, *std::move(spec), *std::move(info));
   if (auto read = run.ReadTrials(); !read) return Fail(std::move(read.error()));
+  if (auto fits = run.CheckSettings(); !fits) return Fail(std::move(fits.error()));
   return run;
+}
+
+Status RunDirectory::CheckSettings() const {
+  for (const TrialRecord& trial : trials_) {
+    if (!trial.valid() || trial.setting.empty()) continue;
+    if (trial.setting == SettingOf(spec_, trial.variant)) continue;
+    return Fail(ErrorCode::kMismatch,
+                fmt::format("trial {} ({}) was run with another variant or workload than {} has now",
+                            trial.id, trial.variant, kSpecFile),
+                path_, "undo that change, or begin a run of its own");
+  }
+  return {};
 }
 
 Status RunDirectory::ReadTrials() {
   std::error_code error;
   std::vector<std::string> folders;
-  for (const auto& entry : fs::directory_iterator(fs::path(path_) / kTrials, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with('.') && entry.is_directory()) folders.push_back(entry.path().string());
+  fs::directory_iterator entry(fs::path(path_) / kTrials, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code ignored;
+    const bool trial = std::isdigit(entry->path().filename().string().front()) != 0;
+    if (trial && entry->is_directory(ignored)) folders.push_back(entry->path().string());
+  }
+  if (error) {
+    return Fail(ErrorCode::kUnreadable, fmt::format("cannot be listed: {}", error.message()),
+                path_ + "/" + kTrials);
   }
   for (const std::string& folder : folders) {
     auto trial = ReadTrial(folder);
@@ -177,7 +221,8 @@ Result<std::string> RunDirectory::BeginTrial() const {
   return next.string();
 }
 
-Status RunDirectory::EndTrial(const TrialRecord& record) {
+Status RunDirectory::EndTrial(TrialRecord record) {
+  record.setting = SettingOf(spec_, record.variant);
   const std::string next = path_ + "/" + kNext, folder = FolderOf(record);
   auto written = sys::WriteFileAtomically(next + "/trial.json", WriteRecord(record));
   if (written && record.completion) {
@@ -189,7 +234,7 @@ Status RunDirectory::EndTrial(const TrialRecord& record) {
   fs::rename(next, folder, error);
   if (error) return CannotWrite(folder, error);
   if (auto flushed = sys::FlushFolder(path_ + "/" + kTrials); !flushed) return flushed;
-  trials_.push_back(record);
+  trials_.push_back(std::move(record));
   return {};
 }
 
@@ -216,8 +261,9 @@ std::string RunDirectory::FolderOf(const TrialRecord& record) const {
 
 bool IsRunDirectory(const std::string& path) {
   std::error_code error;
-  return fs::is_regular_file(fs::path(path) / kSpecFile, error) &&
-         fs::is_regular_file(fs::path(path) / kInfoFile, error);
+  const bool spec = fs::is_regular_file(fs::path(path) / kSpecFile, error);
+  if (error == std::errc::permission_denied) return true;  // who opens it is told
+  return spec && fs::is_regular_file(fs::path(path) / kInfoFile, error);
 }
 
 }  // namespace culprit::store

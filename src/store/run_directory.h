@@ -40,8 +40,9 @@ class RunDirectory {
   // it cannot be written.
   static base::Result<RunDirectory> Create(const std::string& path, const experiment::Spec& spec,
                                            const RunInfo& info);
-  // Open reads what is there. Fails with kNotFound; kBadRequest, naming the file, when it is no run
-  // directory or of a newer format.
+  // Open reads what is there. Fails with kNotFound; kUnreadable where permission is missing;
+  // kBadRequest, naming the file, when it is no run directory or of a newer format; kMismatch when a
+  // valid trial was run with another variant or workload than experiment.toml has now.
   static base::Result<RunDirectory> Open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -59,7 +60,7 @@ class RunDirectory {
   [[nodiscard]] base::Result<std::string> BeginTrial() const;
   // EndTrial writes trial.json and request.json into trials/.next, flushes it to disk, gives it its
   // name and adds the record to trials(). Fails with kUnreadable; then trials() is as before.
-  base::Status EndTrial(const experiment::TrialRecord& record);
+  base::Status EndTrial(experiment::TrialRecord record);
 
   // RemoveUnused removes a run directory in which nothing was run and nothing logged. Returns
   // whether it did.
@@ -72,6 +73,7 @@ class RunDirectory {
   RunDirectory(std::string path, experiment::Spec spec, RunInfo info)
       : path_(std::move(path)), spec_(std::move(spec)), info_(std::move(info)) {}
   base::Status ReadTrials();
+  [[nodiscard]] base::Status CheckSettings() const;
 
   std::string path_;
   experiment::Spec spec_;

@@ -67,8 +67,11 @@ class RunTableReader {
         return Wrong(fmt::format("a table of runs has no column \"{}\"", name),
                      base::DidYouMean(name, kColumns));
       }
-      columns_[std::string(name)] = i;
+      if (!columns_.emplace(name, i).second) {
+        return Wrong(fmt::format("there are two columns \"{}\"", name));
+      }
     }
+    width_ = fields.size();
     if (columns_.contains("variant")) return {};
     return Wrong("there is no column \"variant\"");
   }
@@ -85,7 +88,7 @@ class RunTableReader {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-        value <= 0 || value > 1e9) {
+        value < 1e-6 || value > 1e9) {
       return Fail(Wrong(fmt::format("\"{}\" is no {}", text, column)).error());
     }
     return value;
@@ -115,6 +118,10 @@ class RunTableReader {
 
   Status ReadRow(std::span<const sys::CsvField> fields) {
     row_ = fields;
+    if (fields.size() != width_) {
+      return Wrong(fmt::format("this row has {} fields, the header {}", fields.size(), width_),
+                   fields.size() > width_ ? "write decimals with a point: 64.83" : "");
+    }
     const auto decode = Cost("decode_tok_s", "decode_ms_per_token");
     const auto prefill = Cost("prefill_tok_s", "prefill_ms_per_token");
     const auto output = Count("output_tokens", 2), prompt = Count("prompt_tokens", 1);
@@ -136,7 +143,7 @@ class RunTableReader {
     }
     experiment::ServerTimings timings;
     timings.prompt = Tokens(prompt->value_or(0));
-    timings.predicted = Tokens(output->value_or(0));
+    if (*decode) timings.predicted = Tokens(**output);
     if (*prefill) timings.prompt_time = **prefill * static_cast<double>(**prompt);
     if (*decode) timings.predicted_time = **decode * static_cast<double>(**output - 1);
     if (*acceptance) {
@@ -183,6 +190,7 @@ class RunTableReader {
   std::string path_;
   std::int64_t line_ = 0;
   std::map<std::string, std::size_t> columns_;
+  std::size_t width_ = 0;
   std::span<const sys::CsvField> row_;
   std::map<std::string, int> counts_;
   RecordedRuns runs_;
