@@ -104,6 +104,8 @@ std::string_view Id(stats::Warning warning) {
       return "drift";
     case stats::Warning::kOrderEffect:
       return "order_effect";
+    case stats::Warning::kBlocked:
+      return "blocked_order";
     case stats::Warning::kUnstable:
       return "unstable";
     default:
@@ -225,6 +227,14 @@ void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& c
          fmt::format("{} void; {} for nothing",
                      voided == 1 ? "1 trial was" : fmt::format("{} trials were", voided),
                      voided == 1 ? "its pair counts" : "their pairs count")});
+  }
+  if (evaluation.unpaired > 0 && evaluation.voided.empty() && context.finished) {
+    notes.push_back({Level::kWarning, "unpaired_trials",
+                     fmt::format("{} left out: {} no partner of another variant",
+                                 evaluation.unpaired == 1
+                                     ? "1 trial was"
+                                     : fmt::format("{} trials were", evaluation.unpaired),
+                                 evaluation.unpaired == 1 ? "it has" : "they have")});
   }
   if (!evaluation.candidates.empty()) {  // all have the same margins
     AddFloorNote(evaluation.candidates.front().decode, notes);

@@ -22,7 +22,7 @@ Design Design::Fixed(std::size_t pairs) {
 }
 
 bool Design::IsLook(std::size_t pairs) const {
-  return std::find(looks_.begin(), looks_.end(), pairs) != looks_.end();
+  return pairs > cap() || std::find(looks_.begin(), looks_.end(), pairs) != looks_.end();
 }
 
 }  // namespace culprit::stats

@@ -26,6 +26,7 @@ class Design {
 
   [[nodiscard]] const std::vector<std::size_t>& looks() const { return looks_; }  // rising
   [[nodiscard]] std::size_t cap() const { return looks_.back(); }
+  // Beyond the last look nothing is left to wait for.
   [[nodiscard]] bool IsLook(std::size_t pairs) const;
   // level is the chance, split over both sides, that an interval misses the truth.
   [[nodiscard]] double level() const { return level_; }

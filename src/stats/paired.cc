@@ -87,7 +87,17 @@ bool IsUnstable(const PairedComparison& comparison) {
   return outside || (mean * robust < 0 && std::abs(mean - robust) > comparison.error->value / 2);
 }
 
-void Warn(PairedComparison& comparison) {
+// One pair is always blocked, which is no news.
+bool IsBlocked(std::span<const Pair> pairs) {
+  const auto before = [](const Pair& a, const Pair& b) { return a.baseline_at < b.baseline_at; };
+  const auto later = [](const Pair& a, const Pair& b) { return a.candidate_at < b.candidate_at; };
+  const auto [first_a, last_a] = std::minmax_element(pairs.begin(), pairs.end(), before);
+  const auto [first_b, last_b] = std::minmax_element(pairs.begin(), pairs.end(), later);
+  return pairs.size() > 1 && (last_a->baseline_at < first_b->candidate_at ||
+                              last_b->candidate_at < first_a->baseline_at);
+}
+
+void Warn(std::span<const Pair> pairs, PairedComparison& comparison) {
   const auto warn = [&](bool holds, Warning warning) {
     if (holds) comparison.warnings.push_back(warning);
   };
@@ -96,6 +106,7 @@ void Warn(PairedComparison& comparison) {
   warn(comparison.pairs < kEnoughPairs, Warning::kFewPairs);
   warn(comparison.drift && std::abs(comparison.drift->t) > kVisibleDriftT, Warning::kDrift);
   warn(order && std::abs(order->t) > StudentQuantile(0.975, n - 2), Warning::kOrderEffect);
+  warn(IsBlocked(pairs), Warning::kBlocked);
   warn(IsUnstable(comparison), Warning::kUnstable);
 }
 
@@ -133,7 +144,7 @@ PairedComparison ComparePairs(std::span<const Pair> pairs, double level) {
   comparison.robust_log_ratio = *HodgesLehmann(ratios);
   comparison.order_effect = FindOrderEffect(pairs, ratios);
   comparison.interval = comparison.IntervalAt(level);
-  Warn(comparison);
+  Warn(pairs, comparison);
   return comparison;
 }
 

@@ -126,6 +126,15 @@ TEST(ComparePairs, WarnsWhenWhoRunsFirstMatters) {
   EXPECT_THAT(result.warnings, ElementsAre(Warning::kOrderEffect));
 }
 
+TEST(ComparePairs, WarnsWhenOneSideRanBeforeTheOther) {
+  std::vector<Pair> pairs = {{10, 11, 0, 4}, {10.1, 11, 1, 5}, {10, 11.1, 2, 6}, {10, 11, 3, 7}};
+  EXPECT_TRUE(ComparePairs(pairs, 0.05).Has(Warning::kBlocked));
+  for (Pair& pair : pairs) std::swap(pair.baseline_at, pair.candidate_at);
+  EXPECT_TRUE(ComparePairs(pairs, 0.05).Has(Warning::kBlocked));
+  const std::vector<Pair> in_turns = {{10, 11, 0, 1}, {10.1, 11, 3, 2}};
+  EXPECT_FALSE(ComparePairs(in_turns, 0.05).Has(Warning::kBlocked));
+}
+
 TEST(ComparePairs, WarnsWhenAFewPairsDecide) {
   // Nine pairs agree on a slowdown and one outlier pulls the mean to the other side.
   const PairedComparison result = ComparePairs(WithLogRatios(

@@ -34,6 +34,7 @@ std::optional<double> Quantile(Sample sample, double q) {
 }
 
 std::optional<double> HodgesLehmann(Sample sample) {
+  if (sample.size() > kMostHodgesLehmann) return Quantile(sample, 0.5);
   std::vector<double> means;
   means.reserve(sample.size() * (sample.size() + 1) / 2);
   for (std::size_t i = 0; i < sample.size(); ++i) {

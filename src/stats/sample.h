@@ -25,8 +25,9 @@ std::optional<double> Quantile(Sample sample, double q);
 
 // HodgesLehmann is the median of the means of all pairs of values, each value with itself too: an
 // estimate of the centre that a single outlier can't move far. Quadratic in the sample's size, so
-// for samples of dozens. Absent for an empty sample.
+// larger samples get their median instead. Absent for an empty sample.
 // Source: Hodges and Lehmann, Estimates of Location Based on Rank Tests, 1963.
+inline constexpr std::size_t kMostHodgesLehmann = 1000;
 std::optional<double> HodgesLehmann(Sample sample);
 
 // Summary is what a report says about a sample. What is undefined is absent, never 0.

@@ -21,6 +21,9 @@ std::string_view Describe(Warning warning) {
              "is linear in time";
     case Warning::kOrderEffect:
       return "the change depends on which variant of a pair runs first: one run affects the next";
+    case Warning::kBlocked:
+      return "all runs of one variant came before those of the other: a machine that warms up or "
+             "slows down looks just like this; run them in turns";
     case Warning::kUnstable:
       return "the mean and the robust estimate disagree: a few pairs decide, look at each";
   }

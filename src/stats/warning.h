@@ -15,6 +15,7 @@ enum class Warning {
   kFewPairs,     // fewer than 4 pairs
   kDrift,        // cost rises or falls over the experiment
   kOrderEffect,  // who runs first matters
+  kBlocked,      // all runs of one side came before those of the other
   kUnstable,     // the mean and the robust estimate contradict each other
 };
 
