@@ -62,7 +62,7 @@ class OneTrial {
     const auto stopped = server->Stop(spec_.limits.stop);
     if (bench_.ended) bench_.ended(server->identity());
     if (stopped.killed) record_.facts["stopped"] = "killed";
-    ReadLog(server->ReadLog());
+    if (auto read = ReadLog(server->ReadLog()); !read) return Fail(std::move(read.error()));
     record_.readings["after"] = ReadingsOf(bench_.device.Read(bench_.pace.now()));
     if (!done) {
       if (done.error().code != ErrorCode::kServer && done.error().code != ErrorCode::kTimeout) {
@@ -250,16 +250,19 @@ class OneTrial {
     }
   }
 
-  void ReadLog(const std::string& log) {
+  Status ReadLog(const std::string& log) {
     record_.facts.merge(FactsOf(props_, server::ParseLog(log)));
-    if (!record_.completion) return;
+    if (!record_.completion) return {};
     for (const std::string& pattern : planned_.variant->expect_log) {
-      if (Matches(log, pattern)) continue;
+      const auto engaged = HasLine(log, pattern, bench_.stop);
+      if (!engaged) return Fail(engaged.error());
+      if (*engaged) continue;
       Object("log_lacks",
              fmt::format("no line of the server's log matches \"{}\": what the variant "
                          "is about did not engage",
                          pattern));
     }
+    return {};
   }
 
   const Spec& spec_;
