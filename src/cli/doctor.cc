@@ -77,7 +77,7 @@ std::string FolderFor(std::filesystem::path into) {
 ExitCode Run(const Options& options) {
   const auto spec = ReadSpec(options.spec);
   if (!spec) return PrintError(spec.error());
-  if (auto fits = experiment::CheckNumbers(*spec); !fits) return PrintError(fits.error());
+  if (auto fits = experiment::CheckValues(*spec); !fits) return PrintError(fits.error());
   const sys::StopSignal never;
   const auto facts = lab::InspectMachine(
       *spec, {.run_folder = FolderFor(options.into),
