@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sys/open_file.h"
 #include "sys/process_group.h"
 
 namespace culprit::host {
@@ -69,9 +70,6 @@ class Journal {
   // OpenUnfinished is absent when the folder has no journal, or one that is done (it goes then).
   static base::Result<std::optional<Journal>> OpenUnfinished(const std::string& folder,
                                                              AtStep at_step = {});
-  Journal(Journal&& other) noexcept;
-  Journal& operator=(Journal&& other) noexcept;
-  ~Journal();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::vector<JournalEntry>& entries() const { return entries_; }
@@ -91,13 +89,13 @@ class Journal {
   }
 
  private:
-  Journal(std::string path, int fd, AtStep at_step)
-      : path_(std::move(path)), fd_(fd), at_step_(std::move(at_step)) {}
+  Journal(std::string path, sys::Fd file, AtStep at_step)
+      : path_(std::move(path)), file_(std::move(file)), at_step_(std::move(at_step)) {}
   base::Status Load();
   void Keep(JournalEntry entry);
 
   std::string path_;
-  int fd_ = -1;
+  sys::Fd file_;
   std::int64_t size_ = 0;  // of the whole lines
   std::int64_t last_sequence_ = 0;
   std::vector<JournalEntry> entries_;

@@ -111,6 +111,20 @@ TEST_F(JournalTest, CountsDamagedLinesAndKeepsTheRest) {
   EXPECT_EQ(damaged.damaged(), 3);
 }
 
+TEST_F(JournalTest, ThatIsNoFileIsSaidToBeNone) {
+  std::filesystem::create_directories(folder_);
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  const auto error = [&] { return Journal::OpenUnfinished(folder_).error().Text(); };
+  EXPECT_THAT(error(), HasSubstr("journal.jsonl: is a pipe or a device, not a file"));
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  EXPECT_EQ(error(), path() + ": is a folder, not a file");
+  std::filesystem::remove(path());
+  std::filesystem::create_symlink("nothing", path());
+  EXPECT_EQ(error(), path() + ": is a link that leads nowhere");
+  EXPECT_FALSE(Journal::Create(folder_));
+}
+
 TEST_F(JournalTest, ThatIsAbandonedIsKeptUnderAnotherName) {
   auto journal = Journal::Create(folder_);
   ASSERT_TRUE(journal);

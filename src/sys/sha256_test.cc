@@ -58,7 +58,7 @@ TEST(FileHashes, SaysWhatCannotBeHashed) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
   const auto directory = FileHashes().Of(folder.path(), StopSignal());
   ASSERT_FALSE(directory);
-  EXPECT_EQ(directory.error().Text(), folder.path() + ": is no regular file");
+  EXPECT_EQ(directory.error().Text(), folder.path() + ": is a folder, not a file");
 }
 
 }  // namespace
