@@ -129,8 +129,8 @@ class Experiment {
     JournalServers(*session_, bench_);
     auto prompt = Prompt();
     if (!prompt) return Fail(std::move(prompt.error()));
-    const std::string slots = fs::absolute(run_.path()).string() + "/slots";
     std::error_code error;
+    const std::string slots = fs::absolute(run_.path(), error).string() + "/slots";
     if (run_.spec().workload.cache_prompt) fs::create_directories(slots, error);
     const lab::Notebook notebook{.begin = [this] { return run_.BeginTrial(); },
                                  .end =

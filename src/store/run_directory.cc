@@ -9,6 +9,7 @@
 #include "store/completion_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
+#include "sys/folder.h"
 #include "sys/source.h"
 #include "sys/text_file.h"
 
@@ -82,7 +83,7 @@ Result<TrialRecord> ReadTrial(const std::string& folder) {
   if (!text) return Fail(std::move(text.error()));
   auto record = ReadRecord(*text);
   if (!record) return Fail(std::move(record.error()).In(folder + "/trial.json"));
-  if (const std::string request = folder + "/request.json"; fs::exists(request)) {
+  if (const std::string request = folder + "/request.json"; sys::IsThere(request)) {
     auto completion = ReadCompletionFile(request);
     if (!completion) return Fail(std::move(completion.error()));
     record->completion = *std::move(completion);
@@ -112,8 +113,8 @@ Result<RunDirectory> RunDirectory::Create(const std::string& path, const experim
 
 Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   if (!IsRunDirectory(path)) {
-    return Fail(fs::exists(path) ? ErrorCode::kBadRequest : ErrorCode::kNotFound,
-                fs::exists(path) ? "is no run directory" : "no such folder", path,
+    return Fail(sys::IsThere(path) ? ErrorCode::kBadRequest : ErrorCode::kNotFound,
+                sys::IsThere(path) ? "is no run directory" : "no such folder", path,
                 "culprit ab makes one; it holds experiment.toml and run.json");
   }
   const std::string spec_file = path + "/" + kSpecFile, info_file = path + "/" + kInfoFile;
@@ -134,13 +135,11 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
 }
 
 Status RunDirectory::ReadTrials() {
-  std::error_code error;
-  std::vector<std::string> folders;
-  for (const auto& entry : fs::directory_iterator(fs::path(path_) / kTrials, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with('.') && entry.is_directory()) folders.push_back(entry.path().string());
-  }
-  for (const std::string& folder : folders) {
+  const fs::path trials = fs::path(path_) / kTrials;
+  for (const std::string& name :
+       sys::NamesIn(trials.string()).value_or(std::vector<std::string>())) {
+    const std::string folder = (trials / name).string();
+    if (name.starts_with('.') || !sys::IsFolder(folder)) continue;
     auto trial = ReadTrial(folder);
     if (!trial) return Fail(std::move(trial.error()));
     trials_.push_back(*std::move(trial));
@@ -197,10 +196,10 @@ bool RunDirectory::RemoveUnused() const {
   const fs::path path(path_);
   std::error_code error;
   // Whatever else lies there is somebody's: a log, a trial that another process runs.
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
+  const auto names = sys::NamesIn(path_), trials = sys::NamesIn(path_ + "/" + kTrials);
+  for (const std::string& name : names.value_or(std::vector<std::string>())) {
     const bool ours = name == kSpecFile || name == kInfoFile || name == kPromptFile ||
-                      (name == kTrials && fs::is_empty(entry.path(), error));
+                      (name == kTrials && trials && trials->empty());
     if (!ours) return false;
   }
   for (const char* name : {kSpecFile, kInfoFile, kPromptFile, kTrials}) {

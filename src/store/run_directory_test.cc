@@ -142,6 +142,27 @@ TEST(RunDirectory, IsRemovedOnlyWhileItHoldsNothing) {
   EXPECT_TRUE(fs::exists(path + "/trials/.next"));
 }
 
+TEST(RunDirectory, SaysWhichLinkLeadsNowhere) {
+  const sys::SampleFolder folder;
+  auto run = RunDirectory::Create(folder.path() + "/run", TwoVariants(), {});
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(run->BeginTrial());
+  ASSERT_TRUE(run->EndTrial(FullRecord()));
+  const std::string request = run->FolderOf(FullRecord()) + "/request.json";
+  const auto error = [&] { return RunDirectory::Open(run->path()).error().Text(); };
+  fs::remove(request);
+  fs::create_symlink("request.json", request);
+  EXPECT_EQ(error(), request + ": Too many levels of symbolic links");
+  fs::remove(request);
+  fs::create_symlink("nothing", request);
+  EXPECT_EQ(error(), request + ": is a link that leads nowhere");
+  fs::remove(request);
+  fs::create_symlink("loop", run->path() + "/trials/loop");
+  const auto without = RunDirectory::Open(run->path());
+  ASSERT_TRUE(without) << without.error().Text();
+  EXPECT_EQ(without->trials().size(), 1U);
+}
+
 TEST(RunDirectory, NamesTheFileThatIsDamaged) {
   const sys::SampleFolder folder;
   const std::string path = folder.path() + "/run";
