@@ -13,6 +13,7 @@
 #include "cli/ab_plan.h"
 #include "cli/borrow.h"
 #include "cli/commands.h"
+#include "cli/hashing.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/restore_report.h"
@@ -105,7 +106,7 @@ class Experiment {
     auto state = host::StateFolder();
     if (!state) return PrintError(state.error());
     state_ = *std::move(state);
-    bench_.hashes = sys::FileHashes(state_);
+    bench_.hashes = sys::FileHashes(state_, TellOfHashing());
     auto session = host::Session::Begin(
         SessionFor(run_.spec(), "culprit ab in " + run_.path(), !options_.no_wait), stop_);
     if (!session) return GiveUp(session.error());

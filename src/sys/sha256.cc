@@ -87,8 +87,10 @@ std::optional<std::string> Recall(const Json& hashes, const std::string& key) {
   return hash;
 }
 
-Result<std::string> HashAll(int fd, const StopSignal& stop) {
+Result<std::string> HashAll(int fd, const StopSignal& stop,
+                            const std::function<void(std::uint64_t done)>& progress) {
   Sha256 hash;
+  std::uint64_t done = 0;
   std::vector<char> buffer(std::size_t{1} << 20);
   while (true) {
     if (stop.requested()) return Fail(Interrupted());
@@ -97,6 +99,7 @@ Result<std::string> HashAll(int fd, const StopSignal& stop) {
     if (got < 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno));
     if (got == 0) return hash.Hex();
     hash.Update({buffer.data(), static_cast<std::size_t>(got)});
+    progress(done += static_cast<std::uint64_t>(got));
   }
 }
 
@@ -111,7 +114,11 @@ Result<std::string> FileHashes::Of(const std::string& path, const StopSignal& st
   if (!folder_.empty()) {
     if (auto hash = Recall(ReadRemembered(remembered), *key)) return *hash;
   }
-  auto hash = HashAll(file->get(), stop);
+  struct stat info {};
+  const bool known = progress_ && ::fstat(file->get(), &info) == 0;
+  auto hash = HashAll(file->get(), stop, [&](std::uint64_t done) {
+    if (known) progress_(path, done, static_cast<std::uint64_t>(info.st_size));
+  });
   if (!hash) return Fail(std::move(hash.error()).In(path));
   if (KeyOf(file->get()) != key) {
     return Fail(ErrorCode::kUnreadable, "changed while it was read", path);
