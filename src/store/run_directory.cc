@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "store/completion_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
@@ -44,28 +44,33 @@ std::string WriteJson(const RunInfo& info) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::optional<base::Fraction> Floor(const Json& json, const char* metric) {
-  const auto floors = json.find("noise_floor");
-  if (floors == json.end() || !floors->contains(metric)) return std::nullopt;
-  return base::Fraction(floors->at(metric).get<double>());
+// A floor of more than 100 times is none that a machine can have.
+std::optional<base::Fraction> Floor(base::JsonFields& floors, const char* metric) {
+  const auto floor = floors.Share(metric, 100);
+  return floor ? std::optional(base::Fraction(*floor)) : std::nullopt;
 }
 
 Result<RunInfo> ReadJson(std::string_view text) {
   auto json = base::ParseJson(text);
   if (!json) return Fail(ErrorCode::kBadRequest, std::move(json.error().message));
-  try {
-    if (const int format = json->at("format").get<int>(); format != kFormat) {
-      return Fail(ErrorCode::kBadRequest, fmt::format("has format {}", format), "",
-                  fmt::format("this culprit reads format {}; take a newer one", kFormat));
-    }
-    return RunInfo{.culprit_version = json->value("culprit", ""),
-                   .created = json->value("created", ""),
-                   .machine = json->value("machine", experiment::Facts{}),
-                   .notes = json->value("notes", std::vector<std::string>{}),
-                   .floors = {Floor(*json, "decode"), Floor(*json, "prefill")}};
-  } catch (const Json::exception& error) {
-    return Fail(ErrorCode::kBadRequest, error.what());
+  base::JsonFields fields(*json);
+  std::int64_t format = kFormat;
+  fields.Need("format", format);
+  if (format != kFormat) {
+    return Fail(ErrorCode::kBadRequest, fmt::format("has format {}", format), "",
+                fmt::format("this culprit reads format {}; take a newer one", kFormat));
   }
+  RunInfo info;
+  fields.Take("culprit", info.culprit_version);
+  fields.Take("created", info.created);
+  fields.Take("machine", info.machine);
+  fields.Take("notes", info.notes);
+  fields.Within("noise_floor", [&](base::JsonFields& floors) {
+    info.floors = {Floor(floors, "decode"), Floor(floors, "prefill")};
+  });
+  if (fields.wrong().empty()) return info;
+  return Fail(ErrorCode::kBadRequest,
+              fmt::format("\"{}\" is missing or makes no sense", fields.wrong()));
 }
 
 Status CannotWrite(const std::string& path, const std::error_code& error) {

@@ -175,7 +175,34 @@ TEST(RunDirectory, NamesTheFileThatIsDamaged) {
   const auto damaged = RunDirectory::Open(path);
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error().code, ErrorCode::kBadRequest);
-  EXPECT_THAT(damaged.error().Text(), testing::HasSubstr("trials/007-q4/trial.json: is no record"));
+  EXPECT_THAT(damaged.error().Text(),
+              testing::HasSubstr("trials/007-q4/trial.json: is no record of a trial: \"id\" is "
+                                 "missing or makes no sense"));
+}
+
+TEST(RunDirectory, NamesTheKeyThatMakesNoSense) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  ASSERT_TRUE(RunDirectory::Create(path, TwoVariants(), {}));
+  for (const auto& [key, rest] : std::vector<std::pair<std::string, std::string>>{
+           {"format", R"("format": true)"},
+           {"format", R"("format": 1.9)"},
+           {"format", R"("culprit": "x")"},
+           {"culprit", R"("format": 1, "culprit": 5)"},
+           {"machine", R"("format": 1, "machine": {"device": 5})"},
+           {"notes", R"("format": 1, "notes": [5])"},
+           {"noise_floor", R"("format": 1, "noise_floor": [])"},
+           {"noise_floor.decode", R"("format": 1, "noise_floor": {"decode": -1})"},
+           {"noise_floor.prefill", R"("format": 1, "noise_floor": {"prefill": 1e300})"},
+           {"noise_floor.prefill", R"("format": 1, "noise_floor": {"prefill": "x"})"}}) {
+    ASSERT_TRUE(sys::WriteFileAtomically(path + "/run.json", "{" + rest + "}"));
+    const auto run = RunDirectory::Open(path);
+    ASSERT_FALSE(run) << rest;
+    EXPECT_EQ(run.error().Text(), path + "/run.json: \"" + key + "\" is missing or makes no sense");
+  }
+  ASSERT_TRUE(sys::WriteFileAtomically(path + "/run.json",
+                                       R"({"format": 1, "noise_floor": {"decode": null}})"));
+  EXPECT_TRUE(RunDirectory::Open(path));
 }
 
 TEST(RunDirectory, RefusesALaterFormat) {
