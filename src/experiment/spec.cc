@@ -126,6 +126,7 @@ Status CheckValues(const Spec& spec) {
   for (const Variant& variant : spec.variants) {
     if (auto fit = CheckVariant(variant); !fit) return fit;
   }
+  constexpr std::int64_t kDay = 86'400;
   const Range ranges[] = {
       {"the number of prompt tokens", Count(spec.workload.prompt), 1, 10'000'000},
       {"the number of output tokens", Count(spec.workload.output), 2, 1'000'000},
@@ -133,6 +134,10 @@ Status CheckValues(const Spec& spec) {
       {"the port", spec.port, 1024, 65'535},
       {"the number of idle readings", spec.limits.idle_readings, 0, 1000},
       {"the number of tries for an idle machine", spec.limits.idle_tries, 1, 100'000},
+      {"the time for a server to load, in seconds,", spec.limits.load.count(), 0, kDay},
+      {"the time for a request, in seconds,", spec.limits.request.count(), 0, kDay},
+      {"the time for a server to stop, in seconds,", spec.limits.stop.count(), 0, kDay},
+      {"the time for services to answer, in seconds,", spec.limits.health.count(), 0, kDay},
   };
   for (const Range& range : ranges) {
     if (auto fit = CheckRange(range); !fit) return fit;

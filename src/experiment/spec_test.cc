@@ -121,6 +121,18 @@ TEST(Spec, RefusesWhatCannotBeRun) {
             "an A/A run takes one variant; leave out the others");
 }
 
+TEST(Spec, WaitsForADayAtMost) {
+  for (auto limit : {&Limits::load, &Limits::request, &Limits::stop, &Limits::health}) {
+    Spec spec = Example();
+    spec.limits.*limit = std::chrono::seconds(86'400);
+    EXPECT_TRUE(CheckSpec(spec));
+    spec.limits.*limit = std::chrono::seconds(86'401);
+    EXPECT_FALSE(CheckSpec(spec));
+    spec.limits.*limit = std::chrono::seconds(-1);
+    EXPECT_FALSE(CheckSpec(spec));
+  }
+}
+
 TEST(Spec, RefusesTextsThatNoProgramCanBeGiven) {
   const std::string nul("a\0b", 3);
   for (const Variant& bad :

@@ -14,6 +14,7 @@
 
 #include "host/journal_line.h"
 #include "sys/atomic_file.h"
+#include "sys/folder.h"
 
 namespace culprit::host {
 namespace {
@@ -87,8 +88,10 @@ Result<std::optional<Journal>> Journal::OpenUnfinished(const std::string& folder
   if (!file) return Fail(std::move(file.error()));
   Journal journal(path, *std::move(file), std::move(at_step));
   if (auto loaded = journal.Load(); !loaded) return Fail(std::move(loaded.error()));
-  const bool done =
-      !journal.entries_.empty() && std::holds_alternative<Done>(journal.entries_.back().fact);
+  // Without an entry, not even a damaged one, nothing was done yet.
+  const bool done = journal.entries_.empty()
+                        ? journal.damaged_ == 0
+                        : std::holds_alternative<Done>(journal.entries_.back().fact);
   if (!done) return journal;
   if (auto finished = journal.Finish(); !finished) return Fail(std::move(finished.error()));
   return std::nullopt;
@@ -148,7 +151,8 @@ Status Journal::Finish() {
 }
 
 Result<std::string> Journal::Abandon() {
-  const std::string name = path_ + ".abandoned";
+  std::string name = path_ + ".abandoned";
+  for (int i = 2; sys::IsThere(name); ++i) name = fmt::format("{}.abandoned.{}", path_, i);
   if (::rename(path_.c_str(), name.c_str()) != 0) return Failed(path_, "cannot be renamed", errno);
   if (auto synced = SyncFolder(path_); !synced) return Fail(std::move(synced.error()));
   return name;

@@ -67,7 +67,8 @@ class Journal {
   // Create begins the journal of a folder, which is made when missing, and reserves room on the
   // disk. Fails with kUnreadable when that cannot be, or when there is one already.
   static base::Result<Journal> Create(const std::string& folder, AtStep at_step = {});
-  // OpenUnfinished is absent when the folder has no journal, or one that is done (it goes then).
+  // OpenUnfinished is absent when the folder has no journal, or one that is done or was never begun
+  // (it goes then).
   static base::Result<std::optional<Journal>> OpenUnfinished(const std::string& folder,
                                                              AtStep at_step = {});
 
@@ -81,7 +82,8 @@ class Journal {
   base::Result<std::int64_t> Append(const Fact& fact);
   // Finish says that everything is as it was, and removes the file.
   base::Status Finish();
-  // Abandon keeps the file under another name, where nobody acts upon it; returns that name.
+  // Abandon keeps the file under another name, where nobody acts upon it; returns that name. Those
+  // of earlier times stay.
   base::Result<std::string> Abandon();
 
   void Step(std::string_view step) const {

@@ -131,6 +131,33 @@ TEST_F(JournalTest, ThatIsAbandonedIsKeptUnderAnotherName) {
   EXPECT_EQ(journal->Abandon(), path() + ".abandoned");
   EXPECT_EQ(*Journal::OpenUnfinished(folder_), std::nullopt);
   EXPECT_TRUE(std::filesystem::exists(path() + ".abandoned"));
+  for (const char* number : {".2", ".3"}) {
+    journal = Journal::Create(folder_);
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(journal->Abandon(), path() + ".abandoned" + number);
+  }
+}
+
+TEST_F(JournalTest, WithoutAnEntryIsNothingToRestore) {
+  ASSERT_TRUE(Journal::Create(folder_));
+  for (const char* text : {"", R"({"sequence":1,"setting":"service:sys)"}) {
+    std::ofstream(path()) << text;
+    EXPECT_EQ(*Journal::OpenUnfinished(folder_), std::nullopt);
+    EXPECT_FALSE(std::filesystem::exists(path()));
+  }
+}
+
+TEST(JournalLine, TakesAddressesOfThisMachineForADayAtMost) {
+  const auto line = [](const std::string& url, const std::string& within) {
+    return R"({"sequence":1,"health":")" + url + R"(","within_s":)" + within + R"(,"boot":"b"})";
+  };
+  const std::string own = "http://127.0.0.1:8001/health";
+  EXPECT_EQ(ParseJournalLine(line(own, "86400")), (JournalEntry{1, "b", Health{own, 86'400s}}));
+  EXPECT_EQ(ParseJournalLine(line(own, "86401")), std::nullopt);
+  for (const char* url : {"http://example.com/health", "http://127.0.0.1.example.com:80/",
+                          "file:///etc/passwd", "http://127.0.0.1:99999/", ""}) {
+    EXPECT_EQ(ParseJournalLine(line(url, "1")), std::nullopt) << url;
+  }
 }
 
 TEST(JournalLine, RefusesNumbersThatAreNoProcess) {
