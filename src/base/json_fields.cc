@@ -80,6 +80,13 @@ std::vector<std::int64_t> JsonFields::Integers(const char* key) {
   return integers;
 }
 
+std::optional<double> JsonFields::Share(const char* key, double most) {
+  std::optional<double> value;
+  Take(key, value);
+  if (value && !(*value >= 0 && *value <= most)) return Wrong(key), std::nullopt;
+  return value;
+}
+
 std::nullopt_t JsonFields::Wrong(std::string_view key) {
   if (wrong_.empty()) wrong_ = key;
   return std::nullopt;

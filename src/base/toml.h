@@ -24,12 +24,20 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/toml_depth.h"
 
 namespace culprit::base {
 
 // ParseToml reads one document; file is its name in messages. Fails with kUsage, line in the place.
+//
+// What nests deeper than 100 is refused: the library recurses for each level, also when it lets go
+// of a table.
 inline Result<toml::table> ParseToml(std::string_view text, std::string_view file,
                                      std::string hint = {}) {
+  if (const auto line = LineDeeperThan(100, text)) {
+    return Fail(ErrorCode::kUsage, "nests too deeply", fmt::format("{}:{}", file, *line),
+                std::move(hint));
+  }
   toml::parse_result parsed = toml::parse(text, file);
   if (parsed) return std::move(parsed).table();
   const toml::parse_error& error = parsed.error();

@@ -13,6 +13,7 @@
 #include "cli/ab_plan.h"
 #include "cli/borrow.h"
 #include "cli/commands.h"
+#include "cli/hashing.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/restore_report.h"
@@ -105,7 +106,7 @@ class Experiment {
     auto state = host::StateFolder();
     if (!state) return PrintError(state.error());
     state_ = *std::move(state);
-    bench_.hashes = sys::FileHashes(state_);
+    bench_.hashes = sys::FileHashes(state_, TellOfHashing());
     auto session = host::Session::Begin(
         SessionFor(run_.spec(), "culprit ab in " + run_.path(), !options_.no_wait), stop_);
     if (!session) return GiveUp(session.error());
@@ -129,8 +130,8 @@ class Experiment {
     JournalServers(*session_, bench_);
     auto prompt = Prompt();
     if (!prompt) return Fail(std::move(prompt.error()));
-    const std::string slots = fs::absolute(run_.path()).string() + "/slots";
     std::error_code error;
+    const std::string slots = fs::absolute(run_.path(), error).string() + "/slots";
     if (run_.spec().workload.cache_prompt) fs::create_directories(slots, error);
     const lab::Notebook notebook{.begin = [this] { return run_.BeginTrial(); },
                                  .end =

@@ -4,17 +4,18 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
+#include "cli/borrow.h"
 #include "cli/percentage.h"
 #include "experiment/words.h"
+#include "lab/variant_files.h"
+#include "sys/folder.h"
 #include "sys/text_file.h"
 
 namespace culprit::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::Fail;
 using base::Result;
@@ -107,7 +108,7 @@ void FindInPath(std::string& binary) {
   std::istringstream folders(path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const std::string file = (folder.empty() ? "." : folder) + "/" + binary;
-    if (::access(file.c_str(), X_OK) != 0 || fs::is_directory(file)) continue;
+    if (::access(file.c_str(), X_OK) != 0 || sys::IsFolder(file)) continue;
     binary = file;
     return;
   }
@@ -115,13 +116,10 @@ void FindInPath(std::string& binary) {
 
 Status CheckFiles(const Spec& spec) {
   for (const Variant& variant : spec.variants) {
-    if (::access(variant.binary.c_str(), X_OK) != 0 || fs::is_directory(variant.binary)) {
-      return Fail(fs::exists(variant.binary) ? ErrorCode::kEnvironment : ErrorCode::kNotFound,
-                  fmt::format("{} is no program that can be run", variant.binary), variant.label);
-    }
-    if (variant.model && !fs::is_regular_file(*variant.model)) {
-      return Fail(ErrorCode::kNotFound, fmt::format("there is no model {}", *variant.model),
-                  variant.label);
+    for (const auto check : {lab::CheckFolder, lab::CheckBinary, lab::CheckModel}) {
+      if (auto there = check(variant); !there) {
+        return Fail(std::move(there.error()).In(variant.label));
+      }
     }
   }
   return {};
@@ -220,14 +218,15 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
   // Of several variants in a file, A/A takes the baseline.
   if (options.same_variant && spec.variants.size() > 1) spec.variants.resize(1);
   SetMachine(options, spec);
+  for (Variant& variant : spec.variants) FindInPath(variant.binary);
   return spec;
 }
 
 Result<Spec> SpecOf(const SpecOptions& options) {
   auto spec = ReadSpec(options);
   if (!spec) return spec;
-  for (Variant& variant : spec->variants) FindInPath(variant.binary);
   if (auto fits = experiment::CheckSpec(*spec); !fits) return Fail(std::move(fits.error()));
+  if (auto fits = CheckBorrowing(*spec); !fits) return Fail(std::move(fits.error()));
   if (auto there = CheckFiles(*spec); !there) return Fail(std::move(there.error()));
   return spec;
 }

@@ -35,8 +35,9 @@ void AddVariantOptions(CLI::App& command, SpecOptions& options);
 void AddPromptOptions(CLI::App& command, SpecOptions& options);
 void AddMachineOptions(CLI::App& command, SpecOptions& options);
 
-// ReadSpec reads the experiment file, if one is given, and lays the flags over it. SpecOf also
-// checks that it is an experiment, and that its binaries are there. Fail with kUsage or kNotFound.
+// ReadSpec reads the experiment file, if one is given, lays the flags over it, and looks binaries
+// up in PATH. SpecOf also checks that it is an experiment, that what it borrows can be named, and
+// that its files are there. Fail with kUsage, and SpecOf as lab::CheckBinary does.
 base::Result<experiment::Spec> ReadSpec(const SpecOptions& options);
 base::Result<experiment::Spec> SpecOf(const SpecOptions& options);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/number_format.h"
+#include "base/printable.h"
 #include "experiment/evaluation.h"
 #include "experiment/order.h"
 #include "experiment/words.h"
@@ -11,6 +12,7 @@
 
 namespace culprit::cli {
 
+using base::Printable;
 using experiment::Spec;
 
 std::string PlanText(const Spec& spec) {
@@ -22,10 +24,11 @@ std::string PlanText(const Spec& spec) {
     const auto launch =
         lab::LaunchOf(spec, variant, static_cast<std::uint16_t>(spec.port), "slots");
     text += fmt::format("\n{}:\n  {}\n", variant.label,
-                        experiment::JoinWords(server::CommandLine(launch)));
+                        Printable(experiment::JoinWords(server::CommandLine(launch))));
     for (const auto& change : launch.environment) {
-      text += change.value ? fmt::format("  {}={}\n", change.key, *change.value)
-                           : fmt::format("  without {}\n", change.key);
+      const std::string key = Printable(change.key);
+      text += change.value ? fmt::format("  {}={}\n", key, Printable(*change.value))
+                           : fmt::format("  without {}\n", key);
     }
   }
   const std::size_t arms = experiment::ArmCount(spec);
@@ -41,12 +44,13 @@ std::string PlanText(const Spec& spec) {
     text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")
                                             : spec.variants[slot.variant].label);
   }
-  for (const auto& unit : spec.machine.stop_services) text += fmt::format("\nstops {}", unit);
+  for (const auto& unit : spec.machine.stop_services)
+    text += fmt::format("\nstops {}", Printable(unit));
   for (const auto& unit : spec.machine.stop_user_services) {
-    text += fmt::format("\nstops {} (of this user)", unit);
+    text += fmt::format("\nstops {} (of this user)", Printable(unit));
   }
   if (spec.machine.power_profile) {
-    text += fmt::format("\nsets the power profile {}", *spec.machine.power_profile);
+    text += fmt::format("\nsets the power profile {}", Printable(*spec.machine.power_profile));
   }
   for (const int port : spec.machine.health) {
     text += fmt::format("\nwaits at the end until 127.0.0.1:{}/health answers again", port);

@@ -32,6 +32,13 @@ host::SessionOptions SessionFor(const Spec& spec, const std::string& holder, boo
   return session;
 }
 
+base::Status CheckBorrowing(const Spec& spec) {
+  for (const auto& change : SessionFor(spec, "", false).changes) {
+    if (auto fits = host::CheckChange(change); !fits) return fits;
+  }
+  return {};
+}
+
 void JournalServers(host::Session& session, lab::Bench& bench) {
   bench.before_exec = [&session](const sys::ProcessIdentity& process) {
     return session.NoteStarted(process, "llama-server");

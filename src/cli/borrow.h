@@ -12,6 +12,10 @@ namespace culprit::cli {
 // wait for it.
 host::SessionOptions SessionFor(const experiment::Spec& spec, const std::string& holder, bool wait);
 
+// CheckBorrowing fails with kUsage when no machine could have what an experiment borrows, whatever
+// it has. It looks at nothing.
+base::Status CheckBorrowing(const experiment::Spec& spec);
+
 // JournalServers makes a bench tell a session of each server that it starts and ends. The session
 // outlives the use of the bench.
 void JournalServers(host::Session& session, lab::Bench& bench);

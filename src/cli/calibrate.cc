@@ -9,6 +9,7 @@
 #include "cli/ab_options.h"
 #include "cli/borrow.h"
 #include "cli/commands.h"
+#include "cli/hashing.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
 #include "cli/restore_report.h"
@@ -56,7 +57,7 @@ Result<PromptFile> Borrowed(const Spec& spec, const std::string& text, const std
   lab::Bench bench{.device = *devices.devices.front(),
                    .pace = {.now = sys::BoottimeNow,
                             .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); }},
-                   .hashes = sys::FileHashes(state),
+                   .hashes = sys::FileHashes(state, TellOfHashing()),
                    .stop = stop};
   JournalServers(session, bench);
   std::error_code error;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
 #include "base/printable.h"
 #include "cli/ab_options.h"
+#include "cli/borrow.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "report/analysis_notes.h"
@@ -67,20 +67,14 @@ Report DoctorReport(const std::vector<Symptom>& symptoms) {
   return report;
 }
 
-// The nearest folder above the run directory that is there.
-std::string FolderFor(std::filesystem::path into) {
-  std::error_code error;
-  while (!into.empty() && !std::filesystem::exists(into, error)) into = into.parent_path();
-  return into.empty() ? "." : into.string();
-}
-
 ExitCode Run(const Options& options) {
   const auto spec = ReadSpec(options.spec);
   if (!spec) return PrintError(spec.error());
-  if (auto fits = experiment::CheckNumbers(*spec); !fits) return PrintError(fits.error());
+  if (auto fits = experiment::CheckValues(*spec); !fits) return PrintError(fits.error());
+  if (auto fits = CheckBorrowing(*spec); !fits) return PrintError(fits.error());
   const sys::StopSignal never;
   const auto facts = lab::InspectMachine(
-      *spec, {.run_folder = FolderFor(options.into),
+      *spec, {.run_folder = options.into,
               .pause = [&] { static_cast<void>(never.SleepFor(std::chrono::milliseconds(500))); }});
   const auto symptoms = lab::Examine(facts);
   OutputOptions output = options.output;

@@ -57,7 +57,10 @@ Result<PromptFile> MakePrompt(const PromptMaking& making, std::string_view text)
   auto made = lab::Calibrate(making.spec, variant, text, making.log_folder, making.bench);
   if (!made) {
     base::Error error = std::move(made.error()).In("calibration");
-    if (!variant.model && error.hint.empty()) error.hint = "the variant names no --model";
+    // "error: --model is required", "model name is missing from the request"
+    const bool asks =
+        error.code == ErrorCode::kServer && error.message.find("model") != std::string::npos;
+    if (asks && !variant.model) error.hint = "the variant names no --model; " + error.hint;
     return Fail(std::move(error));
   }
   if (made->prompt.copies > 1) {

@@ -8,6 +8,7 @@
 #include "base/number_format.h"
 #include "report/ab_report.h"
 #include "store/noise_floors.h"
+#include "sys/folder.h"
 
 namespace culprit::cli {
 namespace {
@@ -87,7 +88,7 @@ void RememberFloor(const store::RunDirectory& run, const std::string& state_fold
 
 std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial) {
   const std::string log = run.FolderOf(trial) + "/server.log";
-  return std::filesystem::exists(log) ? log : "";
+  return sys::IsThere(log) ? log : "";
 }
 
 ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,

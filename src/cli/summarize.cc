@@ -8,6 +8,7 @@
 #include "report/ab_report.h"
 #include "store/recorded_runs.h"
 #include "store/run_directory.h"
+#include "sys/folder.h"
 
 namespace culprit::cli {
 namespace {
@@ -40,7 +41,7 @@ Result<Runs> FromRecorded(Result<store::RecordedRuns> recorded, const std::strin
 // f16=FOLDER, or a folder that gives its own name.
 store::VariantFolder FolderArgument(const std::string& argument) {
   const auto equals = argument.find('=');
-  if (equals != std::string::npos && equals > 0 && !fs::exists(argument)) {
+  if (equals != std::string::npos && equals > 0 && !sys::IsThere(argument)) {
     return {argument.substr(0, equals), argument.substr(equals + 1)};
   }
   return {fs::path(argument).lexically_normal().filename().string(), argument};
@@ -63,8 +64,8 @@ Result<Runs> Load(const Options& options) {
   const std::string& first = options.paths.front();
   std::vector<store::VariantFolder> folders;
   if (options.paths.size() == 1) {
-    if (!fs::exists(first)) return Fail(ErrorCode::kNotFound, "no such file or folder", first);
-    if (!fs::is_directory(first)) return FromRecorded(store::ReadRunTable(first), first);
+    if (!sys::IsThere(first)) return Fail(ErrorCode::kNotFound, "no such file or folder", first);
+    if (!sys::IsFolder(first)) return FromRecorded(store::ReadRunTable(first), first);
     folders = store::FindVariantFolders(first);
     if (folders.size() < 2) {
       return Fail(ErrorCode::kMismatch, "is no run directory and holds no two variants", first,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/printable.h"
 #include "experiment/server_flags.h"
 
 namespace culprit::experiment {
@@ -40,6 +41,42 @@ Status CheckArguments(const Variant& variant) {
   return {};
 }
 
+Status CheckName(const EnvironmentChange& change, const std::string& label) {
+  if (!change.key.empty() && change.key.find('=') == std::string::npos) return {};
+  return Fail(ErrorCode::kUsage,
+              fmt::format("\"{}\" can be no name of an environment variable", change.key), label,
+              "write env=NAME=VALUE, or env=-NAME to take a variable away");
+}
+
+// The system's calls take a text up to its first NUL.
+Status CheckTexts(const Variant& variant) {
+  std::vector<std::string_view> texts = {variant.binary};
+  for (const auto* text : {&variant.model, &variant.kv, &variant.working_directory}) {
+    if (*text) texts.emplace_back(**text);
+  }
+  for (const auto* list : {&variant.arguments, &variant.expect_log, &variant.expect_symbol}) {
+    texts.insert(texts.end(), list->begin(), list->end());
+  }
+  for (const EnvironmentChange& change : variant.environment) {
+    if (auto fits = CheckName(change, variant.label); !fits) return fits;
+    texts.emplace_back(change.key);
+    if (change.value) texts.emplace_back(*change.value);
+  }
+  for (const std::string_view text : texts) {
+    if (text.find('\0') == std::string_view::npos) continue;
+    return Fail(ErrorCode::kUsage,
+                fmt::format("\"{}\" has a NUL in it", base::Shortened(base::Printable(text), 60)),
+                variant.label, "no program can be given one");
+  }
+  return {};
+}
+
+Status CheckVariant(const Variant& variant) {
+  if (auto fits = CheckLabel(variant.label); !fits) return fits;
+  if (auto fits = CheckTexts(variant); !fits) return fits;
+  return CheckArguments(variant);
+}
+
 Status CheckVariants(const Spec& spec) {
   if (spec.variants.empty()) {
     return Fail(ErrorCode::kUsage, "no variant is given", "", "add --variant label=BINARY");
@@ -53,8 +90,6 @@ Status CheckVariants(const Spec& spec) {
   }
   std::set<std::string> labels;
   for (const Variant& variant : spec.variants) {
-    if (auto fits = CheckLabel(variant.label); !fits) return fits;
-    if (auto fits = CheckArguments(variant); !fits) return fits;
     if (!labels.insert(variant.label).second) {
       return Fail(ErrorCode::kUsage, fmt::format("two variants are called {}", variant.label), "",
                   "give each a label of its own");
@@ -84,10 +119,14 @@ Status CheckMargin(std::string_view what, base::Fraction margin) {
 
 Status CheckSpec(const Spec& spec) {
   if (auto fit = CheckVariants(spec); !fit) return fit;
-  return CheckNumbers(spec);
+  return CheckValues(spec);
 }
 
-Status CheckNumbers(const Spec& spec) {
+Status CheckValues(const Spec& spec) {
+  for (const Variant& variant : spec.variants) {
+    if (auto fit = CheckVariant(variant); !fit) return fit;
+  }
+  constexpr std::int64_t kDay = 86'400;
   const Range ranges[] = {
       {"the number of prompt tokens", Count(spec.workload.prompt), 1, 10'000'000},
       {"the number of output tokens", Count(spec.workload.output), 2, 1'000'000},
@@ -95,6 +134,10 @@ Status CheckNumbers(const Spec& spec) {
       {"the port", spec.port, 1024, 65'535},
       {"the number of idle readings", spec.limits.idle_readings, 0, 1000},
       {"the number of tries for an idle machine", spec.limits.idle_tries, 1, 100'000},
+      {"the time for a server to load, in seconds,", spec.limits.load.count(), 0, kDay},
+      {"the time for a request, in seconds,", spec.limits.request.count(), 0, kDay},
+      {"the time for a server to stop, in seconds,", spec.limits.stop.count(), 0, kDay},
+      {"the time for services to answer, in seconds,", spec.limits.health.count(), 0, kDay},
   };
   for (const Range& range : ranges) {
     if (auto fit = CheckRange(range); !fit) return fit;

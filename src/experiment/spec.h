@@ -64,10 +64,10 @@ struct Spec {
 };
 
 // CheckSpec fails with kUsage when a Spec breaks what is said above, or asks for fewer than 2
-// output tokens, a prompt without tokens, no pairs.
+// output tokens, a prompt without tokens, no pairs, a server for what it cannot be given.
 base::Status CheckSpec(const Spec& spec);
-// CheckNumbers is the part of it that needs no variants.
-base::Status CheckNumbers(const Spec& spec);
+// CheckValues is the part of it that asks for no number of variants.
+base::Status CheckValues(const Spec& spec);
 
 // ParseSpec reads an experiment file (TOML); file is its name in messages. Fails with kUsage, with
 // the line, on what is no key or of a wrong type; CheckSpec is still to be asked.

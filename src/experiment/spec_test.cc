@@ -121,6 +121,52 @@ TEST(Spec, RefusesWhatCannotBeRun) {
             "an A/A run takes one variant; leave out the others");
 }
 
+TEST(Spec, WaitsForADayAtMost) {
+  for (auto limit : {&Limits::load, &Limits::request, &Limits::stop, &Limits::health}) {
+    Spec spec = Example();
+    spec.limits.*limit = std::chrono::seconds(86'400);
+    EXPECT_TRUE(CheckSpec(spec));
+    spec.limits.*limit = std::chrono::seconds(86'401);
+    EXPECT_FALSE(CheckSpec(spec));
+    spec.limits.*limit = std::chrono::seconds(-1);
+    EXPECT_FALSE(CheckSpec(spec));
+  }
+}
+
+TEST(Spec, RefusesTextsThatNoProgramCanBeGiven) {
+  const std::string nul("a\0b", 3);
+  for (const Variant& bad :
+       {Variant{.binary = nul}, Variant{.model = nul}, Variant{.kv = nul},
+        Variant{.environment = {{nul, "1"}}}, Variant{.environment = {{nul, std::nullopt}}},
+        Variant{.environment = {{"A", nul}}}, Variant{.arguments = {"-t", nul}},
+        Variant{.working_directory = nul}, Variant{.expect_log = {nul}},
+        Variant{.expect_symbol = {nul}}}) {
+    Spec spec = Example();
+    spec.variants[1] = bad;
+    spec.variants[1].label = "q4";
+    const auto status = CheckValues(spec);
+    ASSERT_FALSE(status);
+    EXPECT_EQ(status.error().code, base::ErrorCode::kUsage);
+    EXPECT_EQ(status.error().Text(),
+              "q4: \"a\\x00b\" has a NUL in it; no program can be given one");
+  }
+}
+
+TEST(Spec, RefusesNamesThatNoVariableCanHave) {
+  for (const std::string name : {"", "A=B", "="}) {
+    for (const std::optional<std::string>& value : {std::optional<std::string>("1"), {}}) {
+      Spec spec = Example();
+      spec.variants[0].environment = {{name, value}};
+      const auto status = CheckSpec(spec);
+      ASSERT_FALSE(status);
+      EXPECT_EQ(status.error().Text(),
+                "f16: \"" + name +
+                    "\" can be no name of an environment variable; write env=NAME=VALUE, or "
+                    "env=-NAME to take a variable away");
+    }
+  }
+}
+
 TEST(Spec, RefusesArgumentsThatCulpritSetsItself) {
   const auto error = [](std::vector<std::string> arguments) {
     Spec spec = Example();

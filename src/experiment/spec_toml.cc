@@ -1,10 +1,10 @@
 #include <array>
 #include <functional>
 #include <map>
-#include <regex>
 #include <sstream>
 
 #include "base/did_you_mean.h"
+#include "base/pattern.h"
 #include "base/toml.h"
 #include "experiment/spec.h"
 #include "experiment/words.h"
@@ -149,11 +149,8 @@ Status ReadVariant(Table table, Variant& variant) {
   if (const toml::node* node = table.Node("expect_log")) {
     table.Take("expect_log", variant.expect_log);
     for (const std::string& pattern : variant.expect_log) {
-      try {
-        const std::regex compiled(pattern);
-      } catch (const std::regex_error&) {
-        table.Wrong(*node, fmt::format("\"{}\" is no regular expression", pattern));
-      }
+      const auto compiled = base::Pattern::Compile(pattern);
+      if (!compiled) table.Wrong(*node, "expect_log: " + compiled.error().message);
     }
   }
   table.Take("expect_symbol", variant.expect_symbol);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 
+#include "base/pattern.h"
 #include "experiment/server_flags.h"
 #include "experiment/words.h"
 
@@ -138,12 +138,8 @@ Status SetEnvironment(std::string_view value, Variant& variant) {
 }
 
 Status AddPattern(const std::string& pattern, Variant& variant) {
-  try {
-    const std::regex compiled(pattern);
-  } catch (const std::regex_error& error) {
-    return Fail(ErrorCode::kUsage,
-                fmt::format("expect-log={} is no regular expression: {}", pattern, error.what()));
-  }
+  auto compiled = base::Pattern::Compile(pattern);
+  if (!compiled) return Fail(std::move(compiled.error()).In("expect-log"));
   variant.expect_log.push_back(pattern);
   return {};
 }

@@ -30,7 +30,7 @@ struct Variant {
   std::vector<EnvironmentChange> environment;
   std::vector<std::string> arguments;
   std::optional<std::string> working_directory;
-  std::vector<std::string> expect_log;     // regular expressions (ECMAScript), found in the log
+  std::vector<std::string> expect_log;     // base::Pattern, each found in a line of the log
   std::vector<std::string> expect_symbol;  // texts found in the binary or a library it loads
 
   // speculates tells whether the arguments ask for speculative decoding; drafts whether that

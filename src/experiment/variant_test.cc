@@ -70,7 +70,8 @@ TEST(Variant, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(error("a=b|env=X"),
             "--variant a: env=X sets no variable; write env=NAME=VALUE, or env=-NAME to take a "
             "variable away");
-  EXPECT_THAT(error("a=b|expect-log=("), testing::HasSubstr("is no regular expression"));
+  EXPECT_THAT(error("a=b|expect-log=("),
+              testing::HasSubstr("expect-log: \"(\" is no regular expression: missing )"));
   EXPECT_EQ(error("a=b|env=A={1,2,3,4,5}|env=B={1,2,3,4,5}|env=C={1,2,3,4,5}"),
             "--variant: a sweep of over 64 variants");
 }

@@ -14,6 +14,7 @@
 
 #include "host/journal_line.h"
 #include "sys/atomic_file.h"
+#include "sys/folder.h"
 
 namespace culprit::host {
 namespace {
@@ -59,42 +60,16 @@ bool Reserve(int fd) {
 
 }  // namespace
 
-Journal::Journal(Journal&& other) noexcept
-    : path_(std::move(other.path_)),
-      fd_(std::exchange(other.fd_, -1)),
-      size_(other.size_),
-      last_sequence_(other.last_sequence_),
-      entries_(std::move(other.entries_)),
-      settled_(std::move(other.settled_)),
-      damaged_(other.damaged_),
-      at_step_(std::move(other.at_step_)) {}
-
-Journal& Journal::operator=(Journal&& other) noexcept {
-  std::swap(path_, other.path_);
-  std::swap(fd_, other.fd_);
-  std::swap(size_, other.size_);
-  std::swap(last_sequence_, other.last_sequence_);
-  std::swap(entries_, other.entries_);
-  std::swap(settled_, other.settled_);
-  std::swap(damaged_, other.damaged_);
-  std::swap(at_step_, other.at_step_);
-  return *this;
-}
-
-Journal::~Journal() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Result<Journal> Journal::Create(const std::string& folder, AtStep at_step) {
   const std::string path = JournalPath(folder);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return Failed(folder, "cannot be made", error.value());
-  const int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) return Failed(path, "cannot be made", errno);
-  Journal journal(path, fd, std::move(at_step));
+  sys::Fd file(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.get() < 0) return Failed(path, "cannot be made", errno);
+  Journal journal(path, std::move(file), std::move(at_step));
   Status made = {};
-  if (!Reserve(fd)) made = Failed(path, "no room on the disk", errno);
+  if (!Reserve(journal.file_.get())) made = Failed(path, "no room on the disk", errno);
   if (made) made = SyncFolder(path);
   if (!made) {
     ::unlink(path.c_str());
@@ -106,22 +81,24 @@ Result<Journal> Journal::Create(const std::string& folder, AtStep at_step) {
 
 Result<std::optional<Journal>> Journal::OpenUnfinished(const std::string& folder, AtStep at_step) {
   const std::string path = JournalPath(folder);
-  int fd = ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC);
-  if (fd < 0 && errno == ENOENT) return std::nullopt;
+  auto file = sys::OpenFile(path, O_RDWR | O_APPEND);
+  if (!file && file.error().code == ErrorCode::kNotFound) return std::nullopt;
   // What cannot be added to can still be acted upon.
-  if (fd < 0) fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return Failed(path, "cannot be opened", errno);
-  Journal journal(path, fd, std::move(at_step));
+  if (!file) file = sys::OpenFile(path, O_RDONLY);
+  if (!file) return Fail(std::move(file.error()));
+  Journal journal(path, *std::move(file), std::move(at_step));
   if (auto loaded = journal.Load(); !loaded) return Fail(std::move(loaded.error()));
-  const bool done =
-      !journal.entries_.empty() && std::holds_alternative<Done>(journal.entries_.back().fact);
+  // Without an entry, not even a damaged one, nothing was done yet.
+  const bool done = journal.entries_.empty()
+                        ? journal.damaged_ == 0
+                        : std::holds_alternative<Done>(journal.entries_.back().fact);
   if (!done) return journal;
   if (auto finished = journal.Finish(); !finished) return Fail(std::move(finished.error()));
   return std::nullopt;
 }
 
 Status Journal::Load() {
-  auto text = ReadAll(fd_, path_);
+  auto text = ReadAll(file_.get(), path_);
   if (!text) return Fail(std::move(text.error()));
   std::string_view rest = *text;
   while (true) {
@@ -138,7 +115,7 @@ Status Journal::Load() {
   size_ = static_cast<std::int64_t>(text->size() - rest.size());
   if (rest.empty()) return {};
   // A file that cannot be cut cannot be added to either, which Append will say.
-  [[maybe_unused]] const int cut = ::ftruncate(fd_, size_);
+  [[maybe_unused]] const int cut = ::ftruncate(file_.get(), size_);
   return {};
 }
 
@@ -154,9 +131,9 @@ Result<std::int64_t> Journal::Append(const Fact& fact) {
   const JournalEntry entry{last_sequence_ + 1, sys::BootId(), fact};
   const std::string line = JournalLine(entry, std::chrono::duration_cast<seconds>(now));
   Step("before journal: " + line);
-  if (!sys::WriteAll(fd_, line) || ::fdatasync(fd_) != 0) {
+  if (!sys::WriteAll(file_.get(), line) || ::fdatasync(file_.get()) != 0) {
     const int error = errno;
-    [[maybe_unused]] const int cut = ::ftruncate(fd_, size_);
+    [[maybe_unused]] const int cut = ::ftruncate(file_.get(), size_);
     return Failed(path_, "cannot be written", error);
   }
   size_ += static_cast<std::int64_t>(line.size());
@@ -174,7 +151,8 @@ Status Journal::Finish() {
 }
 
 Result<std::string> Journal::Abandon() {
-  const std::string name = path_ + ".abandoned";
+  std::string name = path_ + ".abandoned";
+  for (int i = 2; sys::IsThere(name); ++i) name = fmt::format("{}.abandoned.{}", path_, i);
   if (::rename(path_.c_str(), name.c_str()) != 0) return Failed(path_, "cannot be renamed", errno);
   if (auto synced = SyncFolder(path_); !synced) return Fail(std::move(synced.error()));
   return name;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sys/open_file.h"
 #include "sys/process_group.h"
 
 namespace culprit::host {
@@ -66,12 +67,10 @@ class Journal {
   // Create begins the journal of a folder, which is made when missing, and reserves room on the
   // disk. Fails with kUnreadable when that cannot be, or when there is one already.
   static base::Result<Journal> Create(const std::string& folder, AtStep at_step = {});
-  // OpenUnfinished is absent when the folder has no journal, or one that is done (it goes then).
+  // OpenUnfinished is absent when the folder has no journal, or one that is done or was never begun
+  // (it goes then).
   static base::Result<std::optional<Journal>> OpenUnfinished(const std::string& folder,
                                                              AtStep at_step = {});
-  Journal(Journal&& other) noexcept;
-  Journal& operator=(Journal&& other) noexcept;
-  ~Journal();
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::vector<JournalEntry>& entries() const { return entries_; }
@@ -83,7 +82,8 @@ class Journal {
   base::Result<std::int64_t> Append(const Fact& fact);
   // Finish says that everything is as it was, and removes the file.
   base::Status Finish();
-  // Abandon keeps the file under another name, where nobody acts upon it; returns that name.
+  // Abandon keeps the file under another name, where nobody acts upon it; returns that name. Those
+  // of earlier times stay.
   base::Result<std::string> Abandon();
 
   void Step(std::string_view step) const {
@@ -91,13 +91,13 @@ class Journal {
   }
 
  private:
-  Journal(std::string path, int fd, AtStep at_step)
-      : path_(std::move(path)), fd_(fd), at_step_(std::move(at_step)) {}
+  Journal(std::string path, sys::Fd file, AtStep at_step)
+      : path_(std::move(path)), file_(std::move(file)), at_step_(std::move(at_step)) {}
   base::Status Load();
   void Keep(JournalEntry entry);
 
   std::string path_;
-  int fd_ = -1;
+  sys::Fd file_;
   std::int64_t size_ = 0;  // of the whole lines
   std::int64_t last_sequence_ = 0;
   std::vector<JournalEntry> entries_;

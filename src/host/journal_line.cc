@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/json.h"
+#include "host/health.h"
 
 namespace culprit::host {
 namespace {
@@ -69,8 +70,9 @@ std::optional<Fact> ReadFact(const Json& json) {
   }
   if (json.contains("process")) return ReadStarted(json);
   if (auto url = Text(json, "health")) {
-    const auto within = Whole(json, "within_s", 1'000'000);
-    if (!within) return std::nullopt;
+    constexpr std::int64_t kDay = 86'400;
+    const auto within = Whole(json, "within_s", kDay);
+    if (!within || !IsOfThisMachine(*url)) return std::nullopt;
     return Health{*url, std::chrono::seconds(*within)};
   }
   if (const auto sequence = Whole(json, "settled")) return Settled{*sequence};

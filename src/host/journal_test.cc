@@ -111,12 +111,53 @@ TEST_F(JournalTest, CountsDamagedLinesAndKeepsTheRest) {
   EXPECT_EQ(damaged.damaged(), 3);
 }
 
+TEST_F(JournalTest, ThatIsNoFileIsSaidToBeNone) {
+  std::filesystem::create_directories(folder_);
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  const auto error = [&] { return Journal::OpenUnfinished(folder_).error().Text(); };
+  EXPECT_THAT(error(), HasSubstr("journal.jsonl: is a pipe or a device, not a file"));
+  std::filesystem::remove(path());
+  std::filesystem::create_directory(path());
+  EXPECT_EQ(error(), path() + ": is a folder, not a file");
+  std::filesystem::remove(path());
+  std::filesystem::create_symlink("nothing", path());
+  EXPECT_EQ(error(), path() + ": is a link that leads nowhere");
+  EXPECT_FALSE(Journal::Create(folder_));
+}
+
 TEST_F(JournalTest, ThatIsAbandonedIsKeptUnderAnotherName) {
   auto journal = Journal::Create(folder_);
   ASSERT_TRUE(journal);
   EXPECT_EQ(journal->Abandon(), path() + ".abandoned");
   EXPECT_EQ(*Journal::OpenUnfinished(folder_), std::nullopt);
   EXPECT_TRUE(std::filesystem::exists(path() + ".abandoned"));
+  for (const char* number : {".2", ".3"}) {
+    journal = Journal::Create(folder_);
+    ASSERT_TRUE(journal);
+    EXPECT_EQ(journal->Abandon(), path() + ".abandoned" + number);
+  }
+}
+
+TEST_F(JournalTest, WithoutAnEntryIsNothingToRestore) {
+  ASSERT_TRUE(Journal::Create(folder_));
+  for (const char* text : {"", R"({"sequence":1,"setting":"service:sys)"}) {
+    std::ofstream(path()) << text;
+    EXPECT_EQ(*Journal::OpenUnfinished(folder_), std::nullopt);
+    EXPECT_FALSE(std::filesystem::exists(path()));
+  }
+}
+
+TEST(JournalLine, TakesAddressesOfThisMachineForADayAtMost) {
+  const auto line = [](const std::string& url, const std::string& within) {
+    return R"({"sequence":1,"health":")" + url + R"(","within_s":)" + within + R"(,"boot":"b"})";
+  };
+  const std::string own = "http://127.0.0.1:8001/health";
+  EXPECT_EQ(ParseJournalLine(line(own, "86400")), (JournalEntry{1, "b", Health{own, 86'400s}}));
+  EXPECT_EQ(ParseJournalLine(line(own, "86401")), std::nullopt);
+  for (const char* url : {"http://example.com/health", "http://127.0.0.1.example.com:80/",
+                          "file:///etc/passwd", "http://127.0.0.1:99999/", ""}) {
+    EXPECT_EQ(ParseJournalLine(line(url, "1")), std::nullopt) << url;
+  }
 }
 
 TEST(JournalLine, RefusesNumbersThatAreNoProcess) {

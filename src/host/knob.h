@@ -23,6 +23,8 @@ class Knob {
   virtual ~Knob() = default;
   // Description names it for people: "service qwen.service".
   [[nodiscard]] virtual std::string Description() const = 0;
+  // Accepts fails with kUsage on what can be no value of it. It looks at nothing.
+  [[nodiscard]] virtual base::Status Accepts(const std::string& value) const = 0;
   // Read returns the present value, once a change under way has ended. Fails with kNotFound when
   // the machine has no such setting, kTimeout when it does not come to rest.
   [[nodiscard]] virtual base::Result<std::string> Read() const = 0;

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "host/services.h"
+#include "host/session.h"
 #include "sys/sample_files.h"
 
 namespace culprit::host {
@@ -136,6 +137,29 @@ TEST_F(KnobTest, RefusesIdsThatAreNone) {
   }
   EXPECT_EQ(Make("service:user:getty@tty1\\x2d.service")->Description(),
             "user service getty@tty1\\x2d.service");
+}
+
+TEST(CheckChange, LooksAtNamesAndValuesAlone) {
+  const auto error = [](const std::string& setting, const std::string& want) {
+    const auto fits = CheckChange({setting, want});
+    return fits ? "" : fits.error().Text();
+  };
+  EXPECT_EQ(error("service:system:none-of-this-machine.service", "inactive"), "");
+  EXPECT_EQ(error("power-profile", "none-of-this-machine"), "");
+  const std::string no_unit =
+      ": is no name of a systemd unit; it ends in .service, and has only letters, digits and "
+      ":-_.\\@";
+  for (const std::string unit :
+       {"--foo.service", "qwen", "../../x.service", "", ".service", "a b.service", "a\n.service"}) {
+    EXPECT_EQ(error("service:system:" + unit, "inactive"),
+              (unit.empty() ? no_unit.substr(2) : unit + no_unit));
+    EXPECT_EQ(error("service:user:" + unit, "inactive"),
+              (unit.empty() ? no_unit.substr(2) : unit + no_unit));
+  }
+  EXPECT_EQ(error("service:user:a.service", "active-ish"), "a service cannot be \"active-ish\"");
+  EXPECT_EQ(error("power-profile", "--help"),
+            "--help: is no power profile; powerprofilesctl list names this machine's");
+  EXPECT_EQ(error("brightness", "7"), "brightness: is no setting of a machine");
 }
 
 }  // namespace

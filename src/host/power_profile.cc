@@ -21,6 +21,12 @@ class PowerProfile : public Knob {
  public:
   [[nodiscard]] std::string Description() const override { return "power profile"; }
 
+  [[nodiscard]] base::Status Accepts(const std::string& value) const override {
+    if (IsProfileName(value)) return {};
+    return Fail(ErrorCode::kUsage, "is no power profile", value,
+                "powerprofilesctl list names this machine's");
+  }
+
   [[nodiscard]] base::Result<std::string> Read() const override {
     auto name = ReadByCommand({"powerprofilesctl", "get"});
     if (!name) return name;
@@ -43,8 +49,9 @@ class PowerProfile : public Knob {
   }
 
  private:
-  static base::Status Set(const std::string& value, Privilege privilege, const Announce& announce) {
-    if (!IsProfileName(value)) return Fail(ErrorCode::kUsage, "is no power profile", value);
+  [[nodiscard]] base::Status Set(const std::string& value, Privilege privilege,
+                                 const Announce& announce) const {
+    if (auto fits = Accepts(value); !fits) return fits;
     return ChangeByCommand({"powerprofilesctl", "set", value}, privilege, announce);
   }
 };

@@ -53,6 +53,11 @@ class Service : public Knob {
     return (scope_ == ServiceScope::kUser ? "user service " : "service ") + unit_;
   }
 
+  [[nodiscard]] Status Accepts(const std::string& value) const override {
+    if (value == kRunning || value == kStopped) return {};
+    return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"");
+  }
+
   [[nodiscard]] Result<std::string> Read() const override {
     auto state = AtRest();
     if (!state) return Fail(std::move(state.error()));
@@ -83,9 +88,7 @@ class Service : public Knob {
   }
 
   [[nodiscard]] Status Write(const std::string& value, const Announce& announce) const override {
-    if (value != kRunning && value != kStopped) {
-      return Fail(ErrorCode::kUsage, "a service cannot be \"" + value + "\"");
-    }
+    if (auto fits = Accepts(value); !fits) return fits;
     const auto privilege = scope_ == ServiceScope::kSystem ? Privilege::kSudo : Privilege::kOwn;
     if (auto asked = Ask(value, privilege, announce); !asked) return asked;
     auto state = AtRest();

@@ -22,6 +22,12 @@ base::Error Both(const base::Error& first, base::Error not_restored) {
 
 }  // namespace
 
+Status CheckChange(const Change& change) {
+  const auto knob = MakeKnob(change.setting, std::chrono::nanoseconds::zero());
+  if (!knob) return Fail(knob.error());
+  return (*knob)->Accepts(change.want);
+}
+
 Result<std::unique_ptr<Session>> Session::Begin(const SessionOptions& options,
                                                 const sys::StopSignal& stop) {
   for (const Change& change : options.changes) {
@@ -87,7 +93,9 @@ Status Session::Borrow(const sys::StopSignal& stop) {
 }
 
 // Absent when there is nothing to change.
+
 Result<std::optional<Session::Planned>> Session::Plan(const Change& change) {
+  if (auto fits = CheckChange(change); !fits) return Fail(std::move(fits.error()));
   auto knob = MakeKnob(change.setting, options_.restore.rest);
   if (!knob) return Fail(std::move(knob.error()));
   auto present = (*knob)->Read();

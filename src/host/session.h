@@ -21,6 +21,9 @@ struct Change {
   bool optional = false;
 };
 
+// CheckChange fails with kUsage on what is no setting, or no value that it can have.
+base::Status CheckChange(const Change& change);
+
 // SessionOptions says what to borrow. health_urls are the user's own services; those that answer
 // before must answer again afterwards, within health_deadline.
 struct SessionOptions {

@@ -153,7 +153,10 @@ class Examination {
   }
 
   void ExamineDisk() {
-    const auto& [folder, free, needed] = facts_.disk;
+    const auto& [folder, usable, free, needed] = facts_.disk;
+    if (!usable) {
+      Add(Level::kProblem, "run_directory", usable.error(), "name another place with --into");
+    }
     if (!free || !needed) return;
     const std::string text = fmt::format("{} free for the run directory in {}, {} wanted",
                                          Gib(*free), folder, Gib(*needed));
@@ -202,7 +205,7 @@ class Examination {
 
   void ExamineVariants() {
     for (const auto& variant : facts_.variants) {
-      for (const base::Status* status : {&variant.binary, &variant.model}) {
+      for (const base::Status* status : {&variant.folder, &variant.binary, &variant.model}) {
         if (*status) continue;
         base::Error error = status->error();
         Add(Level::kProblem, "variant", std::move(error).In(variant.label));

@@ -24,7 +24,7 @@ MachineFacts HealthyMachine() {
   facts.device_files = {{"/dev/kfd", true}, {"/dev/dri/renderD128", true}};
   facts.processors = {32, 32, 0.2, "performance", {}};
   facts.memory = {128 * kGib, {}};
-  facts.disk = {".", 90 * kGib, kGib};
+  facts.disk = {".", {}, 90 * kGib, kGib};
   facts.core_dumps = {0, "core"};
   return facts;
 }
@@ -134,7 +134,7 @@ TEST(Doctor, NamesTheVariantThatCannotRun) {
   MachineFacts facts = HealthyMachine();
   facts.disk.free = kGib / 2;
   facts.variants = {
-      {"q4", Fail(ErrorCode::kEnvironment, "is no program", "bin/x"), {}, 200 * kGib}};
+      {"q4", {}, Fail(ErrorCode::kEnvironment, "is no program", "bin/x"), {}, 200 * kGib}};
   EXPECT_THAT(
       Complaints(facts),
       ElementsAre(Symptom{Level::kProblem, "disk",

@@ -19,6 +19,8 @@
 #include "host/services.h"
 #include "lab/control_groups.h"
 #include "lab/trial.h"
+#include "lab/variant_files.h"
+#include "sys/folder.h"
 #include "sys/host_time.h"
 #include "sys/ports.h"
 
@@ -31,17 +33,21 @@ using base::Fail;
 using base::Status;
 using experiment::Spec;
 
-// The folder, or the nearest above it that is there.
-bool CanWriteInto(fs::path folder) {
-  std::error_code error;
-  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
-  if (folder.empty()) folder = ".";
-  return ::access(folder.c_str(), W_OK | X_OK) == 0;
+// What a path names, or the nearest above it that is there.
+std::string NearestThere(fs::path path) {
+  while (!sys::IsThere(path.string()) && path.has_relative_path()) path = path.parent_path();
+  return path.empty() ? "." : path.string();
+}
+
+Status CheckWritable(const std::string& folder) {
+  if (!sys::IsFolder(folder)) return Fail(ErrorCode::kEnvironment, "is no folder", folder);
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  return Fail(ErrorCode::kEnvironment, "cannot be written", folder);
 }
 
 MachineFacts::Journaling LookAtJournaling() {
   MachineFacts::Journaling facts{.state_folder = host::StateFolder(), .lock = {}, .unfinished = {}};
-  facts.writable = facts.state_folder && CanWriteInto(*facts.state_folder);
+  facts.writable = facts.state_folder && CheckWritable(NearestThere(*facts.state_folder));
   const auto lock = host::MachineLock::Acquire("culprit doctor", false, {});
   if (!lock) {
     facts.lock = Fail(lock.error());
@@ -138,15 +144,14 @@ void LookAtProcessors(const std::string& root, MachineFacts& facts) {
 
 void LookAtVariants(const Spec& spec, MachineFacts& facts) {
   for (const auto& variant : spec.variants) {
-    MachineFacts::Variant one{variant.label, {}, {}, {}};
-    std::error_code error;
-    if (::access(variant.binary.c_str(), X_OK) != 0 || fs::is_directory(variant.binary, error)) {
-      one.binary = Fail(ErrorCode::kEnvironment, "is no program that can be run", variant.binary);
-    }
+    MachineFacts::Variant one{.label = variant.label,
+                              .folder = CheckFolder(variant),
+                              .binary = CheckBinary(variant),
+                              .model = CheckModel(variant),
+                              .model_bytes = {}};
+    if (one.folder && one.binary) one.binary = TryBinary(variant);
     if (variant.model) {
-      if (::access(variant.model->c_str(), R_OK) != 0) {
-        one.model = Fail(ErrorCode::kNotFound, "cannot be read", *variant.model);
-      }
+      std::error_code error;
       const auto size = fs::file_size(*variant.model, error);
       if (!error) one.model_bytes = size;
     }
@@ -161,9 +166,10 @@ void LookAtDisk(const Spec& spec, const Inspection& inspection, MachineFacts& fa
   for (const auto& variant : facts.variants) {
     if (spec.workload.cache_prompt) needed += variant.model_bytes.value_or(0);
   }
-  facts.disk = {inspection.run_folder, {}, needed};
+  const std::string folder = NearestThere(inspection.run_folder);
+  facts.disk = {folder, CheckWritable(folder), {}, needed};
   std::error_code error;
-  const auto space = fs::space(inspection.run_folder, error);
+  const auto space = fs::space(folder, error);
   if (!error) facts.disk.free = space.available;
 }
 

@@ -55,7 +55,8 @@ struct MachineFacts {
     std::optional<std::uint64_t> total, allowed;  // bytes; allowed by control groups
   } memory;
   struct Disk {
-    std::string folder;                         // where the run directory will be
+    std::string folder;   // the run directory's, or the nearest above it that is there
+    base::Status usable;  // fails when no run directory can be made there
     std::optional<std::uint64_t> free, needed;  // bytes
   } disk;
   struct CoreDumps {
@@ -79,7 +80,7 @@ struct MachineFacts {
 
   struct Variant {
     std::string label;
-    base::Status binary, model;
+    base::Status folder, binary, model;
     std::optional<std::uint64_t> model_bytes;
   };
   std::vector<Variant> variants;
@@ -90,7 +91,7 @@ struct MachineFacts {
 struct Inspection {
   std::string root = "";
   std::string nvml = "libnvidia-ml.so.1";
-  std::string run_folder = ".";
+  std::string run_folder = "";  // of a run directory that may not be there yet; "" is any
   std::function<void()> pause = {};
 };
 

@@ -102,6 +102,20 @@ TEST_F(Machine, SaysNothingThatNoFileSays) {
   EXPECT_FALSE(facts.memory.allowed);
 }
 
+TEST_F(Machine, TellsWhereARunDirectoryCannotBe) {
+  Put("/file", "");
+  const auto disk = [&](const std::string& folder) {
+    return InspectMachine({}, {.root = root_, .nvml = root_ + "/no.so", .run_folder = folder}).disk;
+  };
+  EXPECT_TRUE(disk(root_ + "/runs/x").usable);
+  EXPECT_EQ(disk(root_ + "/runs/x").folder, root_);
+  EXPECT_TRUE(disk("").usable);
+  EXPECT_EQ(disk("").folder, ".");
+  for (const char* path : {"/file", "/file/x"}) {
+    EXPECT_EQ(disk(root_ + path).usable.error().Text(), root_ + "/file: is no folder");
+  }
+}
+
 TEST_F(Machine, TellsWhichFilesOfAVariantAreMissing) {
   experiment::Spec spec;
   spec.variants = {{.label = "q4", .binary = root_ + "/server", .model = root_ + "/model.gguf"}};

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
 
 #include "base/number_format.h"
+#include "base/pattern.h"
 #include "sys/sha256.h"
 
 namespace culprit::lab {
@@ -71,17 +71,16 @@ Facts FactsOf(const server::Props& props, const server::ServerLog& log) {
   return facts;
 }
 
-bool Matches(const std::string& log, const std::string& pattern) {
+base::Result<bool> HasLine(std::string_view log, const std::string& pattern,
+                           const sys::StopSignal& stop) {
   constexpr std::size_t kLongestLine = 4096;
-  const std::regex compiled(pattern);
-  for (std::size_t at = 0; at < log.size();) {
-    const std::size_t end = std::min(log.find('\n', at), log.size());
-    const auto line = log.substr(at, std::min(end - at, kLongestLine));
-    try {
-      if (std::regex_search(line, compiled)) return true;
-    } catch (const std::regex_error&) {  // too complex for this line
-    }
-    at = end + 1;
+  const auto compiled = base::Pattern::Compile(pattern);
+  if (!compiled) return base::Fail(compiled.error());
+  while (!log.empty()) {
+    if (stop.requested()) return base::Fail(sys::Interrupted());
+    const auto line = log.substr(0, log.find('\n'));
+    if (compiled->IsIn(line.substr(0, kLongestLine))) return true;
+    log.remove_prefix(std::min(log.size(), line.size() + 1));
   }
   return false;
 }

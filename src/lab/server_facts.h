@@ -1,10 +1,12 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "experiment/trial_record.h"
 #include "server/client.h"
 #include "server/log.h"
+#include "sys/stop_signal.h"
 
 namespace culprit::lab {
 
@@ -12,8 +14,9 @@ namespace culprit::lab {
 // does not say is not there. A value has at most 1,000 bytes.
 experiment::Facts FactsOf(const server::Props& props, const server::ServerLog& log);
 
-// Matches tells whether a line of a log matches a regular expression. Lines are cut after 4 KiB,
-// because the library's matcher recurses for each character.
-bool Matches(const std::string& log, const std::string& pattern);
+// HasLine tells whether a pattern is in a line of a log. Lines are cut after 4 KiB, so that there
+// is a look at stop between any two stretches of that length. Fails with kUsage or kInterrupted.
+base::Result<bool> HasLine(std::string_view log, const std::string& pattern,
+                           const sys::StopSignal& stop);
 
 }  // namespace culprit::lab

@@ -66,7 +66,7 @@ class OneTrial {
       std::string& all = record_.facts["left_behind"];
       all += (all.empty() ? "" : ", ") + stray;
     }
-    ReadLog(server->ReadLog());
+    if (auto read = ReadLog(server->ReadLog()); !read) return Fail(std::move(read.error()));
     record_.readings["after"] = ReadingsOf(bench_.device.Read(bench_.pace.now()));
     if (!done) {
       if (done.error().code != ErrorCode::kServer && done.error().code != ErrorCode::kTimeout) {
@@ -254,16 +254,19 @@ class OneTrial {
     }
   }
 
-  void ReadLog(const std::string& log) {
+  Status ReadLog(const std::string& log) {
     record_.facts.merge(FactsOf(props_, server::ParseLog(log)));
-    if (!record_.completion) return;
+    if (!record_.completion) return {};
     for (const std::string& pattern : planned_.variant->expect_log) {
-      if (Matches(log, pattern)) continue;
+      const auto engaged = HasLine(log, pattern, bench_.stop);
+      if (!engaged) return Fail(engaged.error());
+      if (*engaged) continue;
       Object("log_lacks",
              fmt::format("no line of the server's log matches \"{}\": what the variant "
                          "is about did not engage",
                          pattern));
     }
+    return {};
   }
 
   const Spec& spec_;

@@ -1,6 +1,7 @@
 #include "server/identity.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <iterator>
 
 #include "base/printable.h"
+#include "sys/open_file.h"
 
 namespace culprit::server {
 namespace {
@@ -25,28 +27,24 @@ using sys::StopSignal;
 enum class BinaryKind { kDynamic, kStatic, kNoElf };
 
 template <typename Header>
-bool ReadAt(std::ifstream& file, std::uint64_t at, Header& header) {
-  file.seekg(static_cast<std::streamoff>(at));
-  file.read(reinterpret_cast<char*>(&header), sizeof(header));
-  return file.good();
+bool ReadHeader(const sys::Fd& file, std::uint64_t at, Header& header) {
+  const std::span bytes(reinterpret_cast<char*>(&header), sizeof(header));
+  return sys::ReadAt(file, at, bytes) == sizeof(header);
 }
 
 // Only what names an interpreter (PT_INTERP) is loaded by one; asking anything else to list its
 // objects would run it.
 Result<BinaryKind> KindOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnreadable;
-    return Fail(code, std::strerror(errno), path);
-  }
+  const auto file = sys::OpenFile(path, O_RDONLY);
+  if (!file) return Fail(file.error());
   Elf64_Ehdr elf{};
-  const bool is_elf = ReadAt(file, 0, elf) && std::memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
+  const bool is_elf = ReadHeader(*file, 0, elf) && std::memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
                       elf.e_ident[EI_CLASS] == ELFCLASS64;
   if (!is_elf) return BinaryKind::kNoElf;
   for (std::uint64_t i = 0; i < elf.e_phnum; ++i) {
     Elf64_Phdr segment{};
     if (elf.e_phoff > INT64_MAX / 2) break;
-    if (!ReadAt(file, elf.e_phoff + i * sizeof(segment), segment)) break;
+    if (!ReadHeader(*file, elf.e_phoff + i * sizeof(segment), segment)) break;
     if (segment.p_type == PT_INTERP) return BinaryKind::kDynamic;
   }
   return BinaryKind::kStatic;
@@ -75,8 +73,11 @@ void ReadLoaderLine(std::string_view line, Resolved& resolved) {
 }
 
 Result<Resolved> AskLoader(const std::string& binary, const sys::Environment& environment) {
+  std::error_code error;
+  const fs::path path = fs::absolute(binary, error);
+  if (error) return Fail(ErrorCode::kEnvironment, error.message(), binary);
   const auto listed = sys::RunCommand(
-      {.argv = {fs::absolute(binary).string()},
+      {.argv = {path.string()},
        .environment = sys::WithVariable(environment, "LD_TRACE_LOADED_OBJECTS", "1")},
       std::chrono::seconds(20));
   if (!listed) return Fail(listed.error());
@@ -188,15 +189,16 @@ Result<std::optional<std::string>> FindText(const std::vector<LoadedObject>& obj
                                             std::string_view text, const StopSignal& stop) {
   constexpr std::size_t kStep = std::size_t{1} << 20;
   for (const LoadedObject& object : objects) {
-    std::ifstream file(object.path, std::ios::binary);
-    if (!file) return Fail(ErrorCode::kUnreadable, std::strerror(errno), object.path);
+    const auto file = sys::OpenFile(object.path, O_RDONLY);
+    if (!file) return Fail(file.error());
     // Read, not mapped: a file that shrinks under a mapping kills who reads it.
     std::string window;
     std::vector<char> buffer(kStep);
-    while (file) {
+    std::size_t got = kStep;
+    for (std::uint64_t at = 0; got == kStep; at += got) {
       if (stop.requested()) return Fail(sys::Interrupted());
-      file.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-      window.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+      got = sys::ReadAt(*file, at, buffer);
+      window.append(buffer.data(), got);
       if (::memmem(window.data(), window.size(), text.data(), text.size()) != nullptr) {
         return std::optional(object.path);
       }

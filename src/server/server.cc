@@ -1,14 +1,15 @@
 #include "server/server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "base/printable.h"
 #include "server/error_line.h"
 #include "sys/http.h"
+#include "sys/open_file.h"
 #include "sys/ports.h"
 #include "sys/strays.h"
 
@@ -35,11 +36,9 @@ std::uint64_t SizeOf(const std::string& file) {
   return missing ? 0 : size;
 }
 
-std::string ReadPart(std::ifstream& file, std::uint64_t from, std::uint64_t size) {
+std::string ReadPart(const sys::Fd& file, std::uint64_t from, std::uint64_t size) {
   std::string text(size, '\0');
-  file.seekg(static_cast<std::streamoff>(from));
-  file.read(text.data(), static_cast<std::streamsize>(size));
-  text.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  text.resize(sys::ReadAt(file, from, text));
   return text;
 }
 
@@ -119,12 +118,12 @@ Error Server::Left(const sys::Exit& exit, std::string_view when) const {
 }
 
 std::string Server::ReadLog() const {
-  std::ifstream file(log_file_, std::ios::binary);
+  const auto file = sys::OpenFile(log_file_, O_RDONLY);
   const std::uint64_t end = SizeOf(log_file_);
-  if (end <= log_start_) return "";
+  if (!file || end <= log_start_) return "";
   const std::uint64_t size = end - log_start_;
-  if (size <= 2 * kLogPart) return ReadPart(file, log_start_, size);
-  return ReadPart(file, log_start_, kLogPart) + "\n" + ReadPart(file, end - kLogPart, kLogPart);
+  if (size <= 2 * kLogPart) return ReadPart(*file, log_start_, size);
+  return ReadPart(*file, log_start_, kLogPart) + "\n" + ReadPart(*file, end - kLogPart, kLogPart);
 }
 
 }  // namespace culprit::server

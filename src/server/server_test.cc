@@ -1,6 +1,8 @@
 #include "server/server.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 
@@ -41,6 +43,14 @@ TEST_F(ServerTest, StartsGetsHealthyAndLeavesWhenTold) {
   const auto stopped = server.Stop(60s);
   EXPECT_EQ(stopped.exit, (sys::Exit{.code = 0}));
   EXPECT_FALSE(stopped.killed);
+}
+
+TEST_F(ServerTest, ALogThatTheServerMadeAPipeOfIsNotWaitedFor) {
+  const auto options = Fake();
+  auto server = StartHealthy(options);
+  ASSERT_EQ(::unlink(options.log_file.c_str()), 0);
+  ASSERT_EQ(::mkfifo(options.log_file.c_str(), 0600), 0);
+  EXPECT_EQ(server.ReadLog(), "");
 }
 
 TEST_F(ServerTest, ADeathWhileLoadingIsToldAtOnce) {

@@ -1,9 +1,10 @@
 #include "store/noise_floors.h"
 
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "sys/atomic_file.h"
 #include "sys/text_file.h"
 
@@ -14,17 +15,17 @@ using base::Json;
 
 std::string FileIn(const std::string& folder) { return folder + "/aa-sessions.jsonl"; }
 
-std::optional<double> Number(const Json& json, const std::string& key) {
-  const auto it = json.find(key);
-  return it != json.end() && it->is_number() ? std::optional(it->get<double>()) : std::nullopt;
-}
-
 constexpr const char* kHalfWidth = "_half_width";
 
 std::optional<AaSession::Metric> Read(const Json& json, const std::string& key) {
-  const auto log_ratio = Number(json, key);
-  if (!log_ratio) return std::nullopt;
-  return AaSession::Metric{*log_ratio, Number(json, key + kHalfWidth)};
+  // A variant that came out at over twice itself measured no noise, but an accident.
+  constexpr double kMost = 1;
+  base::JsonFields fields(json);
+  std::optional<double> log_ratio;
+  fields.Take(key.c_str(), log_ratio);
+  const auto half_width = fields.Share((key + kHalfWidth).c_str(), kMost);
+  if (!fields.wrong().empty() || !log_ratio || std::abs(*log_ratio) > kMost) return std::nullopt;
+  return AaSession::Metric{*log_ratio, half_width};
 }
 
 void Write(const std::optional<AaSession::Metric>& metric, const std::string& key, Json& json) {

@@ -25,7 +25,7 @@ struct AaSession {
 base::Status AppendAaSession(const std::string& folder, const AaSession& session);
 
 // ReadAaSessions reads those of one setting; lines that are torn or of a later format are passed
-// over. Empty when there is no file.
+// over, and so are differences and half-widths that no noise makes. Empty when there is no file.
 std::vector<AaSession> ReadAaSessions(const std::string& folder, const std::string& setting);
 
 }  // namespace culprit::store

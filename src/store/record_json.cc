@@ -1,6 +1,6 @@
 #include "store/record_json.h"
 
-#include "base/json.h"
+#include "base/json_fields.h"
 
 namespace culprit::store {
 namespace {
@@ -8,6 +8,7 @@ namespace {
 using base::ErrorCode;
 using base::Fail;
 using base::Json;
+using base::JsonFields;
 using base::Nanos;
 using experiment::Gate;
 using experiment::Objection;
@@ -22,11 +23,15 @@ Json Write(const Gate& gate) {
           {"why_not", gate.why_not}};
 }
 
-Gate ReadGate(const Json& json) {
-  return {.idle = json.at("idle").get<bool>(),
-          .cooled = json.at("cooled").get<bool>(),
-          .waited = Nanos(json.at("waited_ns").get<std::int64_t>()),
-          .why_not = json.at("why_not").get<std::string>()};
+Gate ReadGate(JsonFields& fields) {
+  Gate gate;
+  std::int64_t waited = 0;
+  fields.Need("idle", gate.idle);
+  fields.Need("cooled", gate.cooled);
+  fields.Need("waited_ns", waited);
+  fields.Need("why_not", gate.why_not);
+  gate.waited = Nanos(waited);
+  return gate;
 }
 
 Json Write(const Readings& readings) {
@@ -39,16 +44,16 @@ Json Write(const Readings& readings) {
   return json;
 }
 
-Readings ReadReadings(const Json& json) {
+Readings ReadReadings(JsonFields& fields) {
   Readings readings;
-  for (const auto& [key, spread] : json.at("values").items()) {
-    readings.values[key] = Spread{.mean = spread.at("mean").get<double>(),
-                                  .min = spread.at("min").get<double>(),
-                                  .max = spread.at("max").get<double>()};
-  }
-  if (json.contains("throttled")) {
-    readings.throttled = json.at("throttled").get<std::vector<std::string>>();
-  }
+  if (fields.Find("values") == nullptr) fields.Wrong("values");
+  fields.Each("values", [&](const std::string& key, JsonFields& value) {
+    Spread& spread = readings.values[key];
+    value.Need("mean", spread.mean);
+    value.Need("min", spread.min);
+    value.Need("max", spread.max);
+  });
+  fields.Take("throttled", readings.throttled);
   return readings;
 }
 
@@ -60,37 +65,35 @@ Json Write(const std::vector<Objection>& objections) {
   return list;
 }
 
-// What a reader of the file may leave out stays as it is.
-template <typename T>
-void Take(const Json& json, const char* key, T& value) {
-  if (const auto it = json.find(key); it != json.end() && !it->is_null()) value = it->get<T>();
-}
-
-// Throws the library's exceptions; the caller catches them.
-TrialRecord Read(const Json& json) {
+TrialRecord Read(JsonFields& fields) {
   TrialRecord record;
-  record.id = json.at("id").get<int>();
-  record.pair = json.at("pair").get<int>();
-  record.position = json.at("position").get<int>();
-  record.variant = json.at("variant").get<std::string>();
-  record.baseline = json.at("baseline").get<bool>();
-  Take(json, "started", record.started);
-  Take(json, "setting", record.setting);
-  Take(json, "facts", record.facts);
-  Take(json, "objects", record.objects);
-  if (json.contains("gate")) record.gate = ReadGate(json.at("gate"));
-  if (json.contains("readings")) {
-    for (const auto& [phase, readings] : json.at("readings").items()) {
-      record.readings[phase] = ReadReadings(readings);
-    }
-  }
-  if (json.contains("energy_j")) record.energy_j = json.at("energy_j").get<double>();
-  Take(json, "foreign_processes", record.foreign_processes);
-  if (json.contains("load_ns")) record.load_time = Nanos(json.at("load_ns").get<std::int64_t>());
-  for (const Json& objection : json.at("objections")) {
-    record.objections.push_back(
-        {objection.at("id").get<std::string>(), objection.at("text").get<std::string>()});
-  }
+  fields.Need("id", record.id);
+  fields.Need("pair", record.pair);
+  fields.Need("position", record.position);
+  constexpr int kMostTrials = 1'000'000;
+  if (record.id < 1 || record.id > kMostTrials) fields.Wrong("id");
+  if (record.pair < 0 || record.pair > kMostTrials) fields.Wrong("pair");
+  if (record.position < 0 || record.position > kMostTrials) fields.Wrong("position");
+  fields.Need("variant", record.variant);
+  fields.Need("baseline", record.baseline);
+  fields.Take("started", record.started);
+  fields.Take("setting", record.setting);
+  fields.Take("facts", record.facts);
+  fields.Take("objects", record.objects);
+  fields.Within("gate", [&](JsonFields& gate) { record.gate = ReadGate(gate); });
+  fields.Each("readings", [&](const std::string& phase, JsonFields& readings) {
+    record.readings[phase] = ReadReadings(readings);
+  });
+  fields.Take("energy_j", record.energy_j);
+  fields.Take("foreign_processes", record.foreign_processes);
+  std::optional<std::int64_t> load;
+  fields.Take("load_ns", load);
+  if (load) record.load_time = Nanos(*load);
+  if (fields.Find("objections") == nullptr) fields.Wrong("objections");
+  fields.Each("objections", [&](const std::string&, JsonFields& objection) {
+    objection.Need("id", record.objections.emplace_back().id);
+    objection.Need("text", record.objections.back().text);
+  });
   return record;
 }
 
@@ -120,11 +123,11 @@ std::string WriteRecord(const TrialRecord& record) {
 base::Result<TrialRecord> ReadRecord(std::string_view text) {
   auto json = base::ParseJson(text);
   if (!json) return Fail(ErrorCode::kBadRequest, std::move(json.error().message));
-  try {
-    return Read(*json);
-  } catch (const Json::exception& error) {
-    return Fail(ErrorCode::kBadRequest, std::string("is no record of a trial: ") + error.what());
-  }
+  base::JsonFields fields(*json);
+  auto record = Read(fields);
+  if (fields.wrong().empty()) return record;
+  return Fail(ErrorCode::kBadRequest,
+              "is no record of a trial: \"" + fields.wrong() + "\" is missing or makes no sense");
 }
 
 }  // namespace culprit::store

@@ -8,6 +8,7 @@
 
 #include "experiment/contract.h"
 #include "store/completion_json.h"
+#include "sys/folder.h"
 
 namespace culprit::store {
 namespace {
@@ -22,11 +23,9 @@ using experiment::TrialRecord;
 // untraced-0.json, untraced-1.json, …, untraced-10.json: by number, then by name.
 std::vector<std::string> RunFiles(const std::string& folder) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
+  for (const std::string& name : sys::NamesIn(folder).value_or(std::vector<std::string>())) {
     if (name.starts_with("untraced-") && name.ends_with(".json")) {
-      files.push_back(entry.path().string());
+      files.push_back((fs::path(folder) / name).string());
     }
   }
   std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
@@ -86,13 +85,10 @@ void Complete(RecordedRuns& runs) {
 
 std::vector<VariantFolder> FindVariantFolders(const std::string& path) {
   std::vector<VariantFolder> folders;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (!entry.is_directory(error) || RunFiles(entry.path().string()).empty()) continue;
-    folders.push_back({entry.path().filename().string(), entry.path().string()});
+  for (const std::string& name : sys::NamesIn(path).value_or(std::vector<std::string>())) {
+    const std::string folder = (fs::path(path) / name).string();
+    if (!RunFiles(folder).empty()) folders.push_back({name, folder});
   }
-  std::sort(folders.begin(), folders.end(),
-            [](const auto& a, const auto& b) { return a.label < b.label; });
   return folders;
 }
 
@@ -101,7 +97,7 @@ Result<RecordedRuns> ReadVariantFolders(const std::vector<VariantFolder>& folder
   for (const VariantFolder& folder : folders) {
     const auto files = RunFiles(folder.path);
     if (files.empty()) {
-      return Fail(fs::exists(folder.path) ? ErrorCode::kMismatch : ErrorCode::kNotFound,
+      return Fail(sys::IsThere(folder.path) ? ErrorCode::kMismatch : ErrorCode::kNotFound,
                   "holds no run", folder.path, "a run is a file untraced-N.json");
     }
     runs.spec.variants.push_back({.label = folder.label});

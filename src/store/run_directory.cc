@@ -6,10 +6,11 @@
 #include <cctype>
 #include <filesystem>
 
-#include "base/json.h"
+#include "base/json_fields.h"
 #include "store/completion_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
+#include "sys/folder.h"
 #include "sys/sha256.h"
 #include "sys/source.h"
 #include "sys/text_file.h"
@@ -45,28 +46,33 @@ std::string WriteJson(const RunInfo& info) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::optional<base::Fraction> Floor(const Json& json, const char* metric) {
-  const auto floors = json.find("noise_floor");
-  if (floors == json.end() || !floors->contains(metric)) return std::nullopt;
-  return base::Fraction(floors->at(metric).get<double>());
+// A floor of more than 100 times is none that a machine can have.
+std::optional<base::Fraction> Floor(base::JsonFields& floors, const char* metric) {
+  const auto floor = floors.Share(metric, 100);
+  return floor ? std::optional(base::Fraction(*floor)) : std::nullopt;
 }
 
 Result<RunInfo> ReadJson(std::string_view text) {
   auto json = base::ParseJson(text);
   if (!json) return Fail(ErrorCode::kBadRequest, std::move(json.error().message));
-  try {
-    if (const int format = json->at("format").get<int>(); format != kFormat) {
-      return Fail(ErrorCode::kBadRequest, fmt::format("has format {}", format), "",
-                  fmt::format("this culprit reads format {}; take a newer one", kFormat));
-    }
-    return RunInfo{.culprit_version = json->value("culprit", ""),
-                   .created = json->value("created", ""),
-                   .machine = json->value("machine", experiment::Facts{}),
-                   .notes = json->value("notes", std::vector<std::string>{}),
-                   .floors = {Floor(*json, "decode"), Floor(*json, "prefill")}};
-  } catch (const Json::exception& error) {
-    return Fail(ErrorCode::kBadRequest, error.what());
+  base::JsonFields fields(*json);
+  std::int64_t format = kFormat;
+  fields.Need("format", format);
+  if (format != kFormat) {
+    return Fail(ErrorCode::kBadRequest, fmt::format("has format {}", format), "",
+                fmt::format("this culprit reads format {}; take a newer one", kFormat));
   }
+  RunInfo info;
+  fields.Take("culprit", info.culprit_version);
+  fields.Take("created", info.created);
+  fields.Take("machine", info.machine);
+  fields.Take("notes", info.notes);
+  fields.Within("noise_floor", [&](base::JsonFields& floors) {
+    info.floors = {Floor(floors, "decode"), Floor(floors, "prefill")};
+  });
+  if (fields.wrong().empty()) return info;
+  return Fail(ErrorCode::kBadRequest,
+              fmt::format("\"{}\" is missing or makes no sense", fields.wrong()));
 }
 
 Status CannotWrite(const std::string& path, const std::error_code& error) {
@@ -84,7 +90,7 @@ Result<TrialRecord> ReadTrial(const std::string& folder) {
   if (!text) return Fail(std::move(text.error()));
   auto record = ReadRecord(*text);
   if (!record) return Fail(std::move(record.error()).In(folder + "/trial.json"));
-  if (const std::string request = folder + "/request.json"; fs::exists(request)) {
+  if (const std::string request = folder + "/request.json"; sys::IsThere(request)) {
     auto completion = ReadCompletionFile(request);
     if (!completion) return Fail(std::move(completion.error()));
     record->completion = *std::move(completion);
@@ -137,8 +143,8 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
     return Fail(ErrorCode::kUnreadable, denied.message(), path);
   }
   if (!IsRunDirectory(path)) {
-    return Fail(fs::exists(path) ? ErrorCode::kBadRequest : ErrorCode::kNotFound,
-                fs::exists(path) ? "is no run directory" : "no such folder", path,
+    return Fail(sys::IsThere(path) ? ErrorCode::kBadRequest : ErrorCode::kNotFound,
+                sys::IsThere(path) ? "is no run directory" : "no such folder", path,
                 "culprit ab makes one; it holds experiment.toml and run.json");
   }
   const std::string spec_file = path + "/" + kSpecFile, info_file = path + "/" + kInfoFile;
@@ -163,28 +169,22 @@ Status RunDirectory::CheckSettings() const {
   for (const TrialRecord& trial : trials_) {
     if (!trial.valid() || trial.setting.empty()) continue;
     if (trial.setting == SettingOf(spec_, trial.variant)) continue;
-    return Fail(ErrorCode::kMismatch,
-                fmt::format("trial {} ({}) was run with another variant or workload than {} has now",
-                            trial.id, trial.variant, kSpecFile),
-                path_, "undo that change, or begin a run of its own");
+    return Fail(
+        ErrorCode::kMismatch,
+        fmt::format("trial {} ({}) was run with another variant or workload than {} has now",
+                    trial.id, trial.variant, kSpecFile),
+        path_, "undo that change, or begin a run of its own");
   }
   return {};
 }
 
 Status RunDirectory::ReadTrials() {
-  std::error_code error;
-  std::vector<std::string> folders;
-  fs::directory_iterator entry(fs::path(path_) / kTrials, error);
-  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    std::error_code ignored;
-    const bool trial = std::isdigit(entry->path().filename().string().front()) != 0;
-    if (trial && entry->is_directory(ignored)) folders.push_back(entry->path().string());
-  }
-  if (error) {
-    return Fail(ErrorCode::kUnreadable, fmt::format("cannot be listed: {}", error.message()),
-                path_ + "/" + kTrials);
-  }
-  for (const std::string& folder : folders) {
+  const fs::path where = fs::path(path_) / kTrials;
+  auto names = sys::NamesIn(where.string());
+  if (!names) return Fail(std::move(names.error()));
+  for (const std::string& name : *names) {
+    const std::string folder = (where / name).string();
+    if (std::isdigit(name.front()) == 0 || !sys::IsFolder(folder)) continue;  // nobody's trial
     auto trial = ReadTrial(folder);
     if (!trial) return Fail(std::move(trial.error()));
     trials_.push_back(*std::move(trial));
@@ -242,10 +242,10 @@ bool RunDirectory::RemoveUnused() const {
   const fs::path path(path_);
   std::error_code error;
   // Whatever else lies there is somebody's: a log, a trial that another process runs.
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
+  const auto names = sys::NamesIn(path_), trials = sys::NamesIn(path_ + "/" + kTrials);
+  for (const std::string& name : names.value_or(std::vector<std::string>())) {
     const bool ours = name == kSpecFile || name == kInfoFile || name == kPromptFile ||
-                      (name == kTrials && fs::is_empty(entry.path(), error));
+                      (name == kTrials && trials && trials->empty());
     if (!ours) return false;
   }
   for (const char* name : {kSpecFile, kInfoFile, kPromptFile, kTrials}) {

@@ -197,8 +197,29 @@ TEST(RunDirectory, SaysWhenItsTrialsCannotBeListed) {
   fs::remove_all(path + "/trials");
   const auto run = RunDirectory::Open(path);
   ASSERT_FALSE(run);
-  EXPECT_EQ(run.error().code, ErrorCode::kUnreadable);
-  EXPECT_EQ(run.error().Text(), path + "/trials: cannot be listed: No such file or directory");
+  EXPECT_EQ(run.error().code, ErrorCode::kNotFound);
+  EXPECT_EQ(run.error().Text(), path + "/trials: No such file or directory");
+}
+
+TEST(RunDirectory, SaysWhichLinkLeadsNowhere) {
+  const sys::SampleFolder folder;
+  auto run = RunDirectory::Create(folder.path() + "/run", TwoVariants(), {});
+  ASSERT_TRUE(run);
+  ASSERT_TRUE(run->BeginTrial());
+  ASSERT_TRUE(run->EndTrial(FullRecord()));
+  const std::string request = run->FolderOf(FullRecord()) + "/request.json";
+  const auto error = [&] { return RunDirectory::Open(run->path()).error().Text(); };
+  fs::remove(request);
+  fs::create_symlink("request.json", request);
+  EXPECT_EQ(error(), request + ": Too many levels of symbolic links");
+  fs::remove(request);
+  fs::create_symlink("nothing", request);
+  EXPECT_EQ(error(), request + ": is a link that leads nowhere");
+  fs::remove(request);
+  fs::create_symlink("loop", run->path() + "/trials/loop");
+  const auto without = RunDirectory::Open(run->path());
+  ASSERT_TRUE(without) << without.error().Text();
+  EXPECT_EQ(without->trials().size(), 1U);
 }
 
 TEST(RunDirectory, NamesTheFileThatIsDamaged) {
@@ -213,7 +234,34 @@ TEST(RunDirectory, NamesTheFileThatIsDamaged) {
   const auto damaged = RunDirectory::Open(path);
   ASSERT_FALSE(damaged);
   EXPECT_EQ(damaged.error().code, ErrorCode::kBadRequest);
-  EXPECT_THAT(damaged.error().Text(), testing::HasSubstr("trials/007-q4/trial.json: is no record"));
+  EXPECT_THAT(damaged.error().Text(),
+              testing::HasSubstr("trials/007-q4/trial.json: is no record of a trial: \"id\" is "
+                                 "missing or makes no sense"));
+}
+
+TEST(RunDirectory, NamesTheKeyThatMakesNoSense) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  ASSERT_TRUE(RunDirectory::Create(path, TwoVariants(), {}));
+  for (const auto& [key, rest] : std::vector<std::pair<std::string, std::string>>{
+           {"format", R"("format": true)"},
+           {"format", R"("format": 1.9)"},
+           {"format", R"("culprit": "x")"},
+           {"culprit", R"("format": 1, "culprit": 5)"},
+           {"machine", R"("format": 1, "machine": {"device": 5})"},
+           {"notes", R"("format": 1, "notes": [5])"},
+           {"noise_floor", R"("format": 1, "noise_floor": [])"},
+           {"noise_floor.decode", R"("format": 1, "noise_floor": {"decode": -1})"},
+           {"noise_floor.prefill", R"("format": 1, "noise_floor": {"prefill": 1e300})"},
+           {"noise_floor.prefill", R"("format": 1, "noise_floor": {"prefill": "x"})"}}) {
+    ASSERT_TRUE(sys::WriteFileAtomically(path + "/run.json", "{" + rest + "}"));
+    const auto run = RunDirectory::Open(path);
+    ASSERT_FALSE(run) << rest;
+    EXPECT_EQ(run.error().Text(), path + "/run.json: \"" + key + "\" is missing or makes no sense");
+  }
+  ASSERT_TRUE(sys::WriteFileAtomically(path + "/run.json",
+                                       R"({"format": 1, "noise_floor": {"decode": null}})"));
+  EXPECT_TRUE(RunDirectory::Open(path));
 }
 
 TEST(RunDirectory, RefusesALaterFormat) {

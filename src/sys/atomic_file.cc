@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "sys/open_file.h"
+
 namespace culprit::sys {
 namespace {
 
@@ -20,14 +22,16 @@ tl::unexpected<base::Error> Failed(const std::string& path) {
               path);
 }
 
-Status WriteInto(const std::string& path, int flags, std::string_view text) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666);
-  if (fd < 0) return Failed(path);
-  const bool written = WriteAll(fd, text);
-  const int error = errno;
-  ::close(fd);
-  errno = error;
-  if (!written) return Failed(path);
+// A terminal, /dev/null, the pipe of a shell's >(…). One that nobody reads is not waited for.
+Status WriteIntoDevice(const std::string& path, std::string_view text) {
+  const Fd device(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (device.get() < 0 && errno == ENXIO) {
+    return Fail(ErrorCode::kUnreadable, "is a pipe that nobody reads", path);
+  }
+  if (device.get() < 0) return Failed(path);
+  const int flags = ::fcntl(device.get(), F_GETFL);
+  const bool waits = ::fcntl(device.get(), F_SETFL, flags & ~O_NONBLOCK) == 0;
+  if (!waits || !WriteAll(device.get(), text)) return Failed(path);
   return {};
 }
 
@@ -61,7 +65,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
     errno = EISDIR;
     return Failed(path);
   }
-  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, 0, text);
+  if (exists && !S_ISREG(info.st_mode)) return WriteIntoDevice(path, text);
 
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
@@ -87,7 +91,13 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
 }
 
 Status AppendToFile(const std::string& path, std::string_view text) {
-  return WriteInto(path, O_APPEND | O_CREAT, text);
+  auto file = OpenFile(path, O_WRONLY | O_APPEND | O_CREAT);
+  if (!file) {
+    file.error().message = "cannot be written: " + file.error().message;
+    return Fail(std::move(file.error()));
+  }
+  if (!WriteAll(file->get(), text)) return Failed(path);
+  return {};
 }
 
 }  // namespace culprit::sys

@@ -16,6 +16,7 @@
 #include <fstream>
 
 #include "base/check.h"
+#include "sys/open_file.h"
 
 namespace culprit::sys {
 namespace {
@@ -25,25 +26,6 @@ using base::Fail;
 using base::Result;
 using std::chrono::nanoseconds;
 using std::chrono::steady_clock;
-
-// Fd closes what it holds.
-class Fd {
- public:
-  explicit Fd(int fd = -1) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() { Close(); }
-  void Close() {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 struct Pipe {
   Fd read, write;
@@ -136,9 +118,10 @@ std::string LookUp(const std::string& name, const Environment& environment) {
   }
 }
 
-Result<Fd> OpenFile(const std::string& path, int flags) {
-  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, 0666));
-  if (fd.get() < 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
+Result<Fd> OpenNull(int flags) {
+  constexpr const char* kNull = "/dev/null";
+  Fd fd(::open(kNull, flags | O_CLOEXEC));
+  if (fd.get() < 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), kNull);
   return fd;
 }
 
@@ -273,10 +256,10 @@ Environment WithVariable(Environment environment, const std::string& key,
 }
 
 Result<Process> Process::Start(const ProcessOptions& options) {
-  auto in = OpenFile("/dev/null", O_RDONLY);
+  auto in = OpenNull(O_RDONLY);
   if (!in) return Fail(std::move(in.error()));
   auto out = options.output_file.empty()
-                 ? OpenFile("/dev/null", O_WRONLY)
+                 ? OpenNull(O_WRONLY)
                  : OpenFile(options.output_file, O_WRONLY | O_CREAT | O_APPEND);
   if (!out) return Fail(std::move(out.error()));
   auto started = Spawn(options, {in->get(), out->get(), out->get()});
@@ -368,7 +351,7 @@ bool Drain(int fd, std::string& text) {
 }  // namespace
 
 Result<CommandResult> RunCommand(const ProcessOptions& options, nanoseconds limit) {
-  auto in = OpenFile("/dev/null", O_RDONLY);
+  auto in = OpenNull(O_RDONLY);
   if (!in) return Fail(std::move(in.error()));
   auto out = MakePipe(), err = MakePipe();
   if (!out || !err) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "pipe");

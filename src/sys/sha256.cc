@@ -10,14 +10,14 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <vector>
 
 #include "base/check.h"
 #include "base/json.h"
 #include "sys/atomic_file.h"
+#include "sys/open_file.h"
+#include "sys/text_file.h"
 
 namespace culprit::sys {
 
@@ -62,33 +62,18 @@ namespace {
 
 constexpr std::size_t kRemembered = 1000;
 
-class OpenedFile {
- public:
-  explicit OpenedFile(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-  OpenedFile(const OpenedFile&) = delete;
-  OpenedFile& operator=(const OpenedFile&) = delete;
-  ~OpenedFile() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  [[nodiscard]] int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
 // KeyOf is "device:inode:size:changed:inode changed".
 std::optional<std::string> KeyOf(int fd) {
   struct stat s {};
-  if (::fstat(fd, &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
+  if (::fstat(fd, &s) != 0) return std::nullopt;
   return fmt::format("{}:{}:{}:{}.{:09}:{}.{:09}", s.st_dev, s.st_ino, s.st_size, s.st_mtim.tv_sec,
                      s.st_mtim.tv_nsec, s.st_ctim.tv_sec, s.st_ctim.tv_nsec);
 }
 
 // {"hashes": {"2049:1311:15000000:1796.000000001:1796.000000001": "9f86d0…"}}
 Json ReadRemembered(const std::string& file) {
-  std::ifstream stream(file);
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  auto json = base::ParseJson(text);
+  const auto text = ReadText(file);
+  auto json = base::ParseJson(text.value_or(""));
   const bool known =
       json && json->is_object() && json->contains("hashes") && (*json)["hashes"].is_object();
   return known ? std::move((*json)["hashes"]) : Json::object();
@@ -102,8 +87,10 @@ std::optional<std::string> Recall(const Json& hashes, const std::string& key) {
   return hash;
 }
 
-Result<std::string> HashAll(int fd, const StopSignal& stop) {
+Result<std::string> HashAll(int fd, const StopSignal& stop,
+                            const std::function<void(std::uint64_t done)>& progress) {
   Sha256 hash;
+  std::uint64_t done = 0;
   std::vector<char> buffer(std::size_t{1} << 20);
   while (true) {
     if (stop.requested()) return Fail(Interrupted());
@@ -112,26 +99,28 @@ Result<std::string> HashAll(int fd, const StopSignal& stop) {
     if (got < 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno));
     if (got == 0) return hash.Hex();
     hash.Update({buffer.data(), static_cast<std::size_t>(got)});
+    progress(done += static_cast<std::uint64_t>(got));
   }
 }
 
 }  // namespace
 
 Result<std::string> FileHashes::Of(const std::string& path, const StopSignal& stop) const {
-  const OpenedFile file(path);
-  if (file.get() < 0) {
-    const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnreadable;
-    return Fail(code, std::strerror(errno), path);
-  }
-  const auto key = KeyOf(file.get());
-  if (!key) return Fail(ErrorCode::kUnreadable, "is no regular file", path);
+  const auto file = OpenFile(path, O_RDONLY);
+  if (!file) return Fail(file.error());
+  const auto key = KeyOf(file->get());
+  if (!key) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
   const std::string remembered = folder_ + "/hashes.json";
   if (!folder_.empty()) {
     if (auto hash = Recall(ReadRemembered(remembered), *key)) return *hash;
   }
-  auto hash = HashAll(file.get(), stop);
+  struct stat info {};
+  const bool known = progress_ && ::fstat(file->get(), &info) == 0;
+  auto hash = HashAll(file->get(), stop, [&](std::uint64_t done) {
+    if (known) progress_(path, done, static_cast<std::uint64_t>(info.st_size));
+  });
   if (!hash) return Fail(std::move(hash.error()).In(path));
-  if (KeyOf(file.get()) != key) {
+  if (KeyOf(file->get()) != key) {
     return Fail(ErrorCode::kUnreadable, "changed while it was read", path);
   }
   if (!folder_.empty()) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sys/atomic_file.h"
 #include "sys/sample_files.h"
 
 namespace culprit::sys {
@@ -58,7 +59,23 @@ TEST(FileHashes, SaysWhatCannotBeHashed) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
   const auto directory = FileHashes().Of(folder.path(), StopSignal());
   ASSERT_FALSE(directory);
-  EXPECT_EQ(directory.error().Text(), folder.path() + ": is no regular file");
+  EXPECT_EQ(directory.error().Text(), folder.path() + ": is a folder, not a file");
+}
+
+TEST(FileHashes, TellHowFarTheyAre) {
+  const SampleFolder folder;
+  const std::string path = folder.path() + "/model.gguf";
+  ASSERT_TRUE(WriteFileAtomically(path, std::string((3U << 20) + 5, 'x')));
+  std::vector<std::uint64_t> told;
+  const FileHashes hashes(folder.path(), [&](const std::string& file, auto done, auto size) {
+    EXPECT_EQ(file, path);
+    EXPECT_EQ(size, (3U << 20) + 5U);
+    told.push_back(done);
+  });
+  ASSERT_TRUE(hashes.Of(path, {}));
+  EXPECT_EQ(told, (std::vector<std::uint64_t>{1U << 20, 2U << 20, 3U << 20, (3U << 20) + 5}));
+  ASSERT_TRUE(hashes.Of(path, {}));
+  EXPECT_EQ(told.size(), 4U) << "what is remembered takes no time";
 }
 
 }  // namespace

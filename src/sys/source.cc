@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <lzma.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -12,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 #include <vector>
+
+#include "sys/open_file.h"
 
 namespace culprit::sys {
 namespace {
@@ -26,21 +27,18 @@ constexpr std::size_t kLargestRead = std::size_t{1} << 30;  // zlib counts in 32
 
 class FileStream final : public ByteStream {
  public:
-  FileStream(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
-  FileStream(const FileStream&) = delete;
-  FileStream& operator=(const FileStream&) = delete;
-  ~FileStream() override { ::close(fd_); }
+  FileStream(Fd file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
 
   Result<std::size_t> Read(std::span<char> buffer) override {
     for (;;) {
-      const ssize_t n = ::read(fd_, buffer.data(), buffer.size());
+      const ssize_t n = ::read(file_.get(), buffer.data(), buffer.size());
       if (n >= 0) return static_cast<std::size_t>(n);
       if (errno != EINTR) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path_);
     }
   }
 
  private:
-  int fd_;
+  Fd file_;
   std::string path_;
 };
 
@@ -209,21 +207,9 @@ Result<std::string> FillFrom(ByteStream& stream, std::size_t wanted) {
 }
 
 Result<std::unique_ptr<ByteStream>> OpenRaw(const std::string& path) {
-  // O_NONBLOCK: opening a pipe must not wait for its writer. It means nothing for files.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnreadable;
-    return Fail(code, std::strerror(errno), path);
-  }
-  auto stream = std::make_unique<FileStream>(fd, path);
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
-  if (S_ISDIR(info.st_mode)) return Fail(ErrorCode::kUnreadable, "is a folder, not a file", path);
-  if (!S_ISREG(info.st_mode)) {
-    return Fail(ErrorCode::kUnreadable, "is a pipe or a device, not a file", path,
-                "save what it holds to a file first");
-  }
-  return stream;
+  auto file = OpenFile(path, O_RDONLY);
+  if (!file) return Fail(std::move(file.error()));
+  return std::make_unique<FileStream>(*std::move(file), path);
 }
 
 }  // namespace

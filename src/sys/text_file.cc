@@ -2,12 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include "sys/open_file.h"
 
 namespace culprit::sys {
 namespace {
@@ -17,9 +18,6 @@ using base::Fail;
 using base::Result;
 
 Result<std::string> ReadOpen(int fd, const std::string& path) {
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) return Fail(ErrorCode::kUnreadable, std::strerror(errno), path);
-  if (!S_ISREG(info.st_mode)) return Fail(ErrorCode::kUnreadable, "is no regular file", path);
   std::string text;
   std::array<char, 4096> buffer;
   for (;;) {
@@ -38,16 +36,9 @@ Result<std::string> ReadOpen(int fd, const std::string& path) {
 }  // namespace
 
 Result<std::string> ReadText(const std::string& path) {
-  // O_NONBLOCK: opening a pipe that nobody writes to would wait for ever.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    const bool missing = errno == ENOENT || errno == ENOTDIR;
-    return Fail(missing ? ErrorCode::kNotFound : ErrorCode::kUnreadable, std::strerror(errno),
-                path);
-  }
-  auto text = ReadOpen(fd, path);
-  ::close(fd);
-  return text;
+  const auto file = OpenFile(path, O_RDONLY);
+  if (!file) return Fail(file.error());
+  return ReadOpen(file->get(), path);
 }
 
 }  // namespace culprit::sys

@@ -45,7 +45,8 @@ TEST_F(TextFile, ThatIsMissingOrNoFileIsRefused) {
   EXPECT_EQ(ReadText(folder_.path()).error().code, base::ErrorCode::kUnreadable);
   const std::string pipe = folder_.path() + "/pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(ReadText(pipe).error().Text(), pipe + ": is no regular file");
+  EXPECT_EQ(ReadText(pipe).error().Text(),
+            pipe + ": is a pipe or a device, not a file; save what it holds to a file first");
 }
 
 }  // namespace
