@@ -1,14 +1,17 @@
-# One set of warnings and sanitizers for every target, as an interface library.
+# One set of warnings and sanitizers for every target, as interface libraries; warnings apart, for
+# what runs in other processes.
+add_library(culprit_warnings INTERFACE)
 add_library(culprit_options INTERFACE)
-target_compile_options(culprit_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor
+target_link_libraries(culprit_options INTERFACE culprit_warnings)
+target_compile_options(culprit_warnings INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wnon-virtual-dtor
                        -Wno-missing-field-initializers)  # designated initializers leave defaults
 # GCC 12 sees overlapping copies inside std::string::insert and replace when it optimizes; there are
 # none (GCC bug 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(culprit_options INTERFACE -Wno-restrict)
+  target_compile_options(culprit_warnings INTERFACE -Wno-restrict)
 endif()
 if(CULPRIT_WERROR)
-  target_compile_options(culprit_options INTERFACE -Werror)
+  target_compile_options(culprit_warnings INTERFACE -Werror)
 endif()
 if(CULPRIT_SANITIZE)
   target_compile_options(culprit_options INTERFACE -fsanitize=${CULPRIT_SANITIZE}

@@ -216,6 +216,12 @@ std::string Normalised(std::string_view argument, KernelName& name) {
   return std::string(argument);
 }
 
+// An op of a graph has a name in capitals, and the first argument says what it works on:
+//   MUL_MAT<ffn_gate, Q4_K>, RMS_NORM+MUL<attn_norm, F32>
+bool IsGraphOp(std::string_view base) {
+  return base.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+") == std::string_view::npos;
+}
+
 KernelName ParseSpelledName(std::string_view text) {
   const Spelled spelled = SpelledReader(text).Read();
   KernelName name;
@@ -225,6 +231,7 @@ KernelName ParseSpelledName(std::string_view text) {
     name.arguments.push_back(Normalised(argument, name));
     if (name.operation.empty()) name.operation = OperationOf(argument, 4);
   }
+  if (!name.arguments.empty() && IsGraphOp(name.base)) name.operation = name.arguments.front();
   return name;
 }
 

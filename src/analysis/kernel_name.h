@@ -27,7 +27,8 @@ struct KernelName {
 
   // What a general kernel does, when its arguments say so: the base name of the first argument
   // that is a function or a class of some library: "op_add" of `k_bin_bcast<&(op_add(float,
-  // float)), …>`, "direct_copy_kernel_cuda", "cutlass_80_tensorop_…". Empty for most.
+  // float)), …>`, "direct_copy_kernel_cuda", "cutlass_80_tensorop_…". What an op of a graph works
+  // on: "ffn_gate" of `MUL_MAT<ffn_gate, Q4_K>`. Empty for most.
   std::string operation;
 
   // The first argument of type ggml_type.

@@ -79,6 +79,16 @@ TEST(KernelName, FindsTheOperationOfAGeneralKernel) {
       "cpy_1_scalar");
 }
 
+TEST(KernelName, TakesAnOpOfAGraphApart) {
+  const KernelName product = ParseKernelName("MUL_MAT<ffn_gate_exps, Q4_K>");
+  EXPECT_EQ(product.base, "MUL_MAT");
+  EXPECT_EQ(product.operation, "ffn_gate_exps");
+  EXPECT_EQ(product.type_name, "Q4_K");
+  EXPECT_EQ(product.Short(), "MUL_MAT<ffn_gate_exps>");
+  EXPECT_EQ(ParseKernelName("RMS_NORM+MUL<attn_norm, F32>").Short(), "RMS_NORM+MUL<attn_norm>");
+  EXPECT_EQ(ParseKernelName("Add<float>").operation, "");
+}
+
 TEST(KernelName, LooksThroughPyTorchsWrappers) {
   const KernelName copy = ParseKernelName(
       "void at::native::elementwise_kernel_manual_unroll<128, 4, "

@@ -258,10 +258,12 @@ std::int64_t Passes::count(PassKind kind) const {
 int RowsPerBlock(const trace::Trace& trace, const LaunchGroup& group,
                  std::optional<std::int64_t> vocabulary) {
   constexpr std::uint32_t kManyRows = 32768;
+  constexpr std::string_view kHeadOp = "MUL_MAT<result_output,";  // a graph's op names its result
   constexpr std::array<std::string_view, 6> kProducts = {"mul_mat", "gemv",   "gemm",
                                                          "Cijk_",   "matmul", "wvSplitK"};
   const auto& geometry = trace.geometries[group.geometry.index()];
   const std::string_view name = trace.kernel_name(group.kernel);
+  if (name.starts_with(kHeadOp)) return 1;
   const bool product = std::any_of(kProducts.begin(), kProducts.end(), [&](std::string_view word) {
     return name.find(word) != std::string_view::npos;
   });

@@ -57,7 +57,8 @@ std::optional<Passes> FindPasses(const trace::Trace& trace, const Window& window
 // RowsPerBlock tells whether a group can be the product of the hidden state with the whole
 // vocabulary: a matrix product with one block per vocabulary row, or per 2, 4, 8 or 16 of them. It
 // returns how many, or 0 for no. Without a known vocabulary it is 1 from 32,768 blocks in x:
-// attention and MLP projections have a few thousand rows, vocabularies start at 32,000.
+// attention and MLP projections have a few thousand rows, vocabularies start at 32,000. An op of a
+// graph says by its name that it is the head.
 int RowsPerBlock(const trace::Trace& trace, const LaunchGroup& group,
                  std::optional<std::int64_t> vocabulary);
 

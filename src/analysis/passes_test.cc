@@ -58,6 +58,12 @@ TEST(FindPasses, CutsBehindEachOutputHead) {
             (Seen{"TTTT", Lengths(4, 29), 1, PassMethod::kOutputHead, kAnchor}));
 }
 
+TEST(FindPasses, CutsBehindTheOpThatGivesTheLogits) {
+  const Works step = {{"MUL_MAT<attn_q, Q8_0>", 50us}, {"MUL_MAT<result_output, Q6_K>", 90us}};
+  EXPECT_EQ(See(Repeat(step, 4) + Works{{"ADD<l_out, F32>", 5us}}),
+            (Seen{"TTTT", Lengths(4, 2), 1, PassMethod::kOutputHead, "MUL_MAT<result_output>"}));
+}
+
 TEST(FindPasses, SeesOneStep) {
   EXPECT_EQ(See(Step()), (Seen{"T", {29}, 0, PassMethod::kOutputHead, kAnchor}));
 }

@@ -224,6 +224,33 @@ TEST(ShippedRules, DistinguishWhatTheFirstUserDistinguishes) {
   EXPECT_EQ(in("dequantize_block_q4_0<__half>", few, Place::kBeforeAttention), "KV dequantise");
 }
 
+TEST(ShippedRules, KnowOpsOfGgml) {
+  ExpectAll("LM head", {"MUL_MAT<result_output, Q6_K>", "MUL_MAT<output, Q8_0>"});
+  ExpectAll("dense Q4_K", {"MUL_MAT<attn_q, Q4_K>", "MUL_MAT<ffn_up_shexp, Q4_K>"});
+  ExpectAll("dense float/GEMM", {"MUL_MAT<attn_output, BF16>", "MUL_MAT<ssm_alpha, F32>"});
+  ExpectAll("MoE gate/up",
+            {"MUL_MAT_ID<ffn_gate_exps, Q4_K>", "MUL_MAT_ID<ffn_gate_up_exps, Q4_K>"});
+  ExpectAll("MoE down", {"MUL_MAT_ID<ffn_down_exps, Q5_K>"});
+  ExpectAll("MoE routing", {"MUL_MAT<ffn_gate_inp, F32>", "SOFT_MAX<ffn_moe_probs, F32>",
+                            "ARGSORT<ffn_moe_argsort, I32>", "GET_ROWS<ffn_moe_weights, F32>",
+                            "MUL<ffn_moe_weighted, F32>", "ADD<ffn_moe_out, F32>",
+                            "DIV<ffn_moe_weights_norm, F32>"});
+  ExpectAll("flash attention", {"FLASH_ATTN_EXT<cache_k, Q4_0>"});
+  ExpectAll("attention without FA", {"MUL_MAT<cache_k, F16>", "SOFT_MAX<kq_soft_max, F32>",
+                                     "MUL_MAT<cache_v, Q8_0>", "CONT<kqv_out, F32>"});
+  ExpectAll("KV write", {"SET_ROWS<cache_k, Q4_0>", "CPY<cache_v, F16>"});
+  ExpectAll("KV rotation", {"MUL_MAT<attn_inp_k_rot, F32>"});
+  ExpectAll("norm", {"RMS_NORM<norm, F32>", "MUL<attn_norm, F32>", "RMS_NORM+MUL<ffn_norm, F32>",
+                     "L2_NORM<q_conv, F32>"});
+  ExpectAll("rope", {"ROPE<Qcur, F32>"});
+  ExpectAll("SSM/linear attention", {"GATED_DELTA_NET<attn_output, F32>",
+                                     "SSM_CONV<ssm_conv1d, F32>", "GET_ROWS<cache_s, F32>"});
+  ExpectAll("get/set rows", {"GET_ROWS<token_embd, Q8_0>"});
+  ExpectAll("copies and conversion", {"CONT<Qcur, F32>", "CONCAT<conv_input, F32>"});
+  ExpectAll("elementwise", {"ADD<ffn_inp, F32>", "SWIGLU<ffn_swiglu, F32>", "SILU<z, F32>",
+                            "ADD<unnamed, F32>", "SWIGLU<ffn_moe_swiglu, F32>"});
+}
+
 TEST(ShippedRules, GiveAReasonEach) {
   EXPECT_GT(ShippedRules().rules.size(), 60u);
   for (const Rule& rule : ShippedRules().rules) {

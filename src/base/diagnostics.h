@@ -20,6 +20,8 @@ enum class Finding {
   kTruncatedFile,
   kQuickCheckFailed,
   kTornTail,
+  kNoEnd,
+  kDroppedRecords,
   kMalformedRow,
   kMissingViews,
   kSeveralProcesses,

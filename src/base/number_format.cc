@@ -68,6 +68,14 @@ std::string Seconds(Nanos time) {
   return fmt::format("{} ns", time.count());
 }
 
+std::string Bytes(std::uint64_t size) {
+  const auto bytes = static_cast<double>(size);
+  if (bytes >= 1023.95 * (1 << 20)) return Fixed(bytes / (1 << 30), 1, false) + " GiB";
+  if (bytes >= 1023.95 * (1 << 10)) return Fixed(bytes / (1 << 20), 1, false) + " MiB";
+  if (bytes >= 1 << 10) return Fixed(bytes / (1 << 10), 1, false) + " KiB";
+  return fmt::format("{} bytes", size);
+}
+
 std::optional<std::string> Exact(double value) {
   if (!std::isfinite(value)) return std::nullopt;
   return fmt::format("{}", value == 0 ? 0.0 : value);  // never "-0"

@@ -80,6 +80,14 @@ TEST(NumberFormat, ChoosesTheUnitAfterRounding) {
   EXPECT_EQ(Seconds(Nanos(999'950'000)), "1.000 s");
 }
 
+TEST(NumberFormat, WritesSizesForPeople) {
+  EXPECT_EQ(Bytes(640), "640 bytes");
+  EXPECT_EQ(Bytes(37 * 1024), "37.0 KiB");
+  EXPECT_EQ(Bytes(1024 * 1024 - 1), "1.0 MiB");
+  EXPECT_EQ(Bytes(100 << 20), "100.0 MiB");
+  EXPECT_EQ(Bytes(std::uint64_t{3} << 29), "1.5 GiB");
+}
+
 TEST(NumberFormat, WritesACostAsARate) {
   EXPECT_EQ(Rate(NanosF(1e9 / 64.14)), "64.14");
   EXPECT_EQ(Rate(NanosF(1000)), "1,000,000.00");

@@ -1,6 +1,5 @@
 #include "server/identity.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -9,10 +8,9 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
-#include "base/printable.h"
 #include "sys/open_file.h"
+#include "sys/shared_objects.h"
 
 namespace culprit::server {
 namespace {
@@ -23,79 +21,6 @@ using base::Fail;
 using base::Result;
 using base::Status;
 using sys::StopSignal;
-
-enum class BinaryKind { kDynamic, kStatic, kNoElf };
-
-template <typename Header>
-bool ReadHeader(const sys::Fd& file, std::uint64_t at, Header& header) {
-  const std::span bytes(reinterpret_cast<char*>(&header), sizeof(header));
-  return sys::ReadAt(file, at, bytes) == sizeof(header);
-}
-
-// Only what names an interpreter (PT_INTERP) is loaded by one; asking anything else to list its
-// objects would run it.
-Result<BinaryKind> KindOf(const std::string& path) {
-  const auto file = sys::OpenFile(path, O_RDONLY);
-  if (!file) return Fail(file.error());
-  Elf64_Ehdr elf{};
-  const bool is_elf = ReadHeader(*file, 0, elf) && std::memcmp(elf.e_ident, ELFMAG, SELFMAG) == 0 &&
-                      elf.e_ident[EI_CLASS] == ELFCLASS64;
-  if (!is_elf) return BinaryKind::kNoElf;
-  for (std::uint64_t i = 0; i < elf.e_phnum; ++i) {
-    Elf64_Phdr segment{};
-    if (elf.e_phoff > INT64_MAX / 2) break;
-    if (!ReadHeader(*file, elf.e_phoff + i * sizeof(segment), segment)) break;
-    if (segment.p_type == PT_INTERP) return BinaryKind::kDynamic;
-  }
-  return BinaryKind::kStatic;
-}
-
-struct Resolved {
-  std::vector<std::string> paths;
-  std::vector<std::string> missing;
-};
-
-//   linux-vdso.so.1 (0x00007ffd…)
-//   libllama.so.0 => /opt/x/lib/libllama.so.0 (0x00007f…)
-//   libgone.so.1 => not found
-//   /lib64/ld-linux-x86-64.so.2 (0x00007f…)
-void ReadLoaderLine(std::string_view line, Resolved& resolved) {
-  while (line.starts_with('\t') || line.starts_with(' ')) line.remove_prefix(1);
-  const auto arrow = line.find(" => ");
-  const auto name = line.substr(0, arrow);
-  if (arrow != std::string_view::npos) line.remove_prefix(arrow + 4);
-  if (line.starts_with("not found")) {
-    resolved.missing.emplace_back(name);
-  } else if (const auto address = line.rfind(" (0x");
-             line.starts_with('/') && address != std::string_view::npos) {
-    resolved.paths.emplace_back(line.substr(0, address));
-  }
-}
-
-Result<Resolved> AskLoader(const std::string& binary, const sys::Environment& environment) {
-  std::error_code error;
-  const fs::path path = fs::absolute(binary, error);
-  if (error) return Fail(ErrorCode::kEnvironment, error.message(), binary);
-  const auto listed = sys::RunCommand(
-      {.argv = {path.string()},
-       .environment = sys::WithVariable(environment, "LD_TRACE_LOADED_OBJECTS", "1")},
-      std::chrono::seconds(20));
-  if (!listed) return Fail(listed.error());
-  if (!listed->ok()) {
-    return Fail(ErrorCode::kEnvironment,
-                fmt::format("its libraries cannot be listed ({}): {}", listed->exit.Text(),
-                            base::Shortened(base::Printable(listed->err), 300)),
-                binary);
-  }
-  Resolved resolved;
-  std::string_view rest = listed->out;
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
-    ReadLoaderLine(rest.substr(0, end), resolved);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  }
-  return resolved;
-}
 
 // AddObject skips a file that is there already under another name.
 Status AddObject(const std::string& path, const sys::FileHashes& hashes, const StopSignal& stop,
@@ -146,15 +71,17 @@ std::string Identity::digest() const {
 
 Result<Identity> IdentifyBinary(const std::string& binary, const sys::Environment& environment,
                                 const sys::FileHashes& hashes, const StopSignal& stop) {
-  const auto kind = KindOf(binary);
+  const auto kind = sys::KindOf(binary);
   if (!kind) return Fail(kind.error());
   Identity identity;
   if (auto added = AddObject(binary, hashes, stop, identity); !added) return Fail(added.error());
-  if (*kind == BinaryKind::kNoElf) identity.limit = "a script: only the file itself was hashed";
-  if (*kind == BinaryKind::kStatic) identity.limit = "a static binary: it has no shared objects";
-  if (*kind != BinaryKind::kDynamic) return identity;
+  if (*kind == sys::BinaryKind::kNoElf)
+    identity.limit = "a script: only the file itself was hashed";
+  if (*kind == sys::BinaryKind::kStatic)
+    identity.limit = "a static binary: it has no shared objects";
+  if (*kind != sys::BinaryKind::kDynamic) return identity;
 
-  auto resolved = AskLoader(binary, environment);
+  auto resolved = sys::AskLoader(binary, environment);
   if (!resolved) return Fail(std::move(resolved.error()));
   identity.missing = std::move(resolved->missing);
   for (const std::string& path : resolved->paths) {

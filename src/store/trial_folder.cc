@@ -22,8 +22,8 @@ std::string_view WithoutCompression(std::string_view name) {
 }
 
 bool MayBeTrace(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kEndings = {".db",  ".sqlite", ".sqlite3",
-                                                        ".csv", ".json",   ".rpd"};
+  constexpr std::array<std::string_view, 7> kEndings = {".db",   ".sqlite", ".sqlite3", ".csv",
+                                                        ".json", ".rpd",    ".ggml-ops"};
   const std::string_view plain = WithoutCompression(name);
   return std::any_of(kEndings.begin(), kEndings.end(),
                      [&](std::string_view ending) { return plain.ends_with(ending); });
@@ -54,7 +54,7 @@ Result<Listing> List(const fs::path& folder) {
       listing.log = path;
     } else if (plain.starts_with("untraced-") && plain.ends_with(".json")) {
       listing.untraced.push_back(path);
-    } else if (MayBeTrace(name)) {
+    } else if (plain != "trial.json" && MayBeTrace(name)) {
       listing.traces.push_back(path);
       if (plain.ends_with("results.db")) listing.databases.push_back(path);
       if (plain.ends_with("_kernel_trace.csv")) listing.kernel_csvs.push_back(path);
@@ -73,8 +73,9 @@ Result<std::string> ChooseTrace(const Listing& listing, const std::string& folde
                     (preferred->size() > 2 ? ", …" : ""),
                 folder, "give the file");
   }
-  return Fail(ErrorCode::kNotATrace, "is a folder without a trace", folder,
-              "a trace is a profiler's *.db, *.sqlite, *.csv or *.json, plain or .gz or .xz");
+  return Fail(
+      ErrorCode::kNotATrace, "is a folder without a trace", folder,
+      "a trace is a profiler's *.db, *.sqlite, *.csv, *.json or *.ggml-ops, plain or .gz or .xz");
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ struct TrialFiles {
 // trace, so that nobody's request is taken for another's.
 //
 // Names it goes by: request.json, server.log, untraced-*.json. Everything else that may be a trace
-// (*.db, *.sqlite, *.csv, *.json, each also .gz and .xz) is a candidate; where a folder has
-// several, `*results.db` and `*_kernel_trace.csv` are preferred, the database first.
+// (*.db, *.sqlite, *.csv, *.json, *.ggml-ops, each also .gz and .xz) is a candidate; where a
+// folder has several, `*results.db` and `*_kernel_trace.csv` are preferred, the database first.
 // Fails with kNotFound, or with kNotATrace for a folder without a trace or with several.
 base::Result<TrialFiles> FindTrialFiles(const std::string& path);
 

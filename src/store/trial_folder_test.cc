@@ -57,8 +57,8 @@ TEST_F(TrialFolder, AFileTakesNoCompanionsFromAFolderOfSeveralTraces) {
 TEST_F(TrialFolder, RefusesNoTraceAndSeveralTraces) {
   EXPECT_EQ(FindTrialFiles(folder_).error().Text(),
             folder_ +
-                ": is a folder without a trace; a trace is a profiler's *.db, *.sqlite, *.csv or "
-                "*.json, plain or .gz or .xz");
+                ": is a folder without a trace; a trace is a profiler's *.db, *.sqlite, *.csv, "
+                "*.json or *.ggml-ops, plain or .gz or .xz");
   const auto a = Touch("1_results.db");
   const auto b = Touch("2_results.db");
   EXPECT_EQ(FindTrialFiles(folder_).error().Text(),

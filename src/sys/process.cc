@@ -325,6 +325,10 @@ void Process::Signal(int signal) const {
   if (identity_.pid > 0) ::kill(-identity_.pid, signal);
 }
 
+void Process::SignalLeader(int signal) const {
+  if (identity_.pid > 0) ::kill(identity_.pid, signal);
+}
+
 Process::Stopped Process::Stop(nanoseconds grace) {
   const StopSignal never;
   Signal(SIGTERM);

@@ -79,6 +79,8 @@ class Process {
   // WaitFor waits for the end, at most time. Absent when it still runs or stop was requested.
   std::optional<Exit> WaitFor(std::chrono::nanoseconds time, const StopSignal& stop);
   void Signal(int signal) const;
+  // SignalLeader reaches this process alone, none of its children.
+  void SignalLeader(int signal) const;
   // Stop ends the group: SIGTERM, grace, SIGKILL. Not cut short by anything. Returns how the
   // leader ended and whether it had to be killed.
   struct Stopped {

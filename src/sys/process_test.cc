@@ -123,6 +123,21 @@ TEST(Process, StopEndsChildrenOfTheServerAsWell) {
   EXPECT_FALSE(IsAlive(*identity));
 }
 
+TEST(Process, SignalLeaderLeavesItsChildrenAlone) {
+  const SampleFolder folder;
+  const std::string pid_file = folder.path() + "/pid";
+  auto process = Process::Start(Shell("sleep 1000 & echo $! > '" + pid_file + "'; wait"));
+  ASSERT_TRUE(process);
+  const StopSignal never;
+  pid_t child = 0;
+  while (child == 0 && never.SleepFor(1ms)) std::ifstream(pid_file) >> child;
+  const auto identity = Identify(child);
+  ASSERT_TRUE(identity);
+  process->SignalLeader(SIGTERM);
+  EXPECT_EQ(process->WaitFor(60s, never), (Exit{.signal = SIGTERM}));
+  EXPECT_TRUE(IsAlive(*identity));
+}
+
 TEST(Process, StopKillsWhatIgnoresTheGentleSignal) {
   const SampleFolder folder;
   const std::string ready = folder.path() + "/ready";

@@ -32,6 +32,7 @@ void ForEachColumn(Trace& trace, Visit visit) {
   visit(trace.kernel);
   visit(trace.geometry);
   visit(trace.lane);
+  if (!trace.layer.empty()) visit(trace.layer);
   visit(trace.start);
 }
 
@@ -89,7 +90,7 @@ void TraceBuilder::Reserve(std::size_t dispatches) {
 }
 
 void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel,
-                               GeometryId geometry, LaneId lane) {
+                               GeometryId geometry, LaneId lane, Layer layer) {
   if (start_ns == 0 || end_ns == 0) {
     ++zero_stamps_;
     return;
@@ -113,6 +114,9 @@ void TraceBuilder::AddDispatch(std::int64_t start_ns, std::int64_t end_ns, Kerne
   trace_.kernel.push_back(kernel);
   trace_.geometry.push_back(geometry);
   trace_.lane.push_back(lane);
+  if (!layer && trace_.layer.empty()) return;
+  trace_.layer.resize(trace_.size() - 1);  // those before the first that has one
+  trace_.layer.push_back(layer);
 }
 
 void TraceBuilder::AddHostCall(std::string_view name, std::int64_t start_ns, std::int64_t end_ns) {

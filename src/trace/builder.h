@@ -40,7 +40,7 @@ class TraceBuilder {
   // stamps that no clock shows (beyond 2^61 ns, 73 years; or all durations together would not fit
   // in 64 bits), counting each.
   void AddDispatch(std::int64_t start_ns, std::int64_t end_ns, KernelId kernel, GeometryId geometry,
-                   LaneId lane);
+                   LaneId lane, Layer layer = std::nullopt);
   // DropRepeats makes Finish leave out records that equal another in every column. For readers that
   // saw a dispatch id twice.
   void DropRepeats() { drop_repeats_ = true; }

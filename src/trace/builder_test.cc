@@ -86,8 +86,8 @@ TEST(TraceBuilder, SortsEveryColumnAlike) {
   for (const std::int64_t i : order) {
     const auto n = static_cast<std::uint32_t>(i);
     f.builder.AddDispatch(10 * i, 10 * i + 5, f.builder.AddKernel(std::to_string(i)),
-                          f.builder.AddGeometry({{n, 1, 1}, {1, 1, 1}}),
-                          f.builder.AddLane(0, 1, i));
+                          f.builder.AddGeometry({{n, 1, 1}, {1, 1, 1}}), f.builder.AddLane(0, 1, i),
+                          i % 7 == 0 ? Layer() : Layer(static_cast<std::uint16_t>(i)));
   }
   const Trace trace = f.Finish();
   for (std::size_t at = 0; at < trace.size(); ++at) {
@@ -96,7 +96,20 @@ TEST(TraceBuilder, SortsEveryColumnAlike) {
               std::to_string(10 * i) + "-" + std::to_string(10 * i + 5) + " " + std::to_string(i));
     ASSERT_EQ(trace.geometries[trace.geometry[at].index()].grid.x, i);
     ASSERT_EQ(trace.lanes[trace.lane[at].index()].stream, i);
+    ASSERT_EQ(trace.layer[at], i % 7 == 0 ? Layer() : Layer(static_cast<std::uint16_t>(i)));
   }
+}
+
+TEST(TraceBuilder, HasLayersOnlyWhereADispatchHasOne) {
+  Fixture f;
+  const KernelId kernel = f.builder.AddKernel("a");
+  f.builder.AddDispatch(30, 31, kernel, f.geometry, f.lane);
+  f.builder.AddDispatch(10, 11, kernel, f.geometry, f.lane, Layer(4));
+  f.builder.AddDispatch(20, 21, kernel, f.geometry, f.lane);
+  EXPECT_THAT(f.Finish().layer, ElementsAre(Layer(4), Layer(), Layer()));
+  Fixture none;
+  none.builder.AddDispatch(10, 11, none.builder.AddKernel("a"), none.geometry, none.lane);
+  EXPECT_THAT(none.Finish().layer, IsEmpty());
 }
 
 TEST(TraceBuilder, SwapsStampsAndLeavesOutRecordsWithoutThem) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "trace/chrome/chrome.h"
+#include "trace/ggml_ops/ggml_ops.h"
 #include "trace/nsys/nsys.h"
 #include "trace/rocpd/rocpd.h"
 #include "trace/rocprof_csv/rocprof_csv.h"
@@ -12,7 +13,8 @@ namespace culprit::trace {
 
 std::span<const Reader> Readers() {
   static constexpr std::array kReaders = {
-      rocpd::kReader, nsys::kReader, rocprof_json::kReader, chrome::kReader, rocprof_csv::kReader,
+      ggml_ops::kReader,     rocpd::kReader,  nsys::kReader,
+      rocprof_json::kReader, chrome::kReader, rocprof_csv::kReader,
   };
   return kReaders;
 }

@@ -59,12 +59,17 @@ struct HostCall {
   base::TraceTime start, end;
 };
 
+// Layer is the number of the model's layer, from 0, that a dispatch works for; absent for what
+// belongs to none: embeddings, the output head.
+using Layer = std::optional<std::uint16_t>;
+
 using base::NamedClock;
 
 // Trace is what a profiler recorded, of whatever format.
 //
 // The columns start, end, kernel, geometry and lane have one entry a dispatch, sorted by start
-// (ties: as in the file); end >= start. Stamps are nanoseconds of `clock`; no difference of two
+// (ties: as in the file); end >= start. layer is such a column too, or empty when the format knows
+// no layers. Stamps are nanoseconds of `clock`; no difference of two
 // and no sum of durations overflows. Copies and fills are dispatches too, on the lane they ran on.
 // Made by readers through TraceBuilder, read by analysis.
 struct Trace {
@@ -77,6 +82,7 @@ struct Trace {
   std::vector<KernelId> kernel;
   std::vector<GeometryId> geometry;
   std::vector<LaneId> lane;
+  std::vector<Layer> layer;
 
   std::vector<Kernel> kernels;
   std::vector<Geometry> geometries;

@@ -17,6 +17,7 @@ inline void ReadAndCheck(const Reader& reader, const sys::Source& source,
     CULPRIT_CHECK(trace->kernel[i].index() < trace->kernels.size());
     CULPRIT_CHECK(trace->geometry[i].index() < trace->geometries.size());
     CULPRIT_CHECK(trace->lane[i].index() < trace->lanes.size());
+    CULPRIT_CHECK(trace->layer.empty() || trace->layer.size() == trace->size());
   }
 }
 
