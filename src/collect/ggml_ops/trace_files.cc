@@ -1,0 +1,87 @@
+#include "collect/ggml_ops/trace_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+#include "inject/wire/ggml_ops.h"
+#include "sys/open_file.h"
+
+namespace culprit::collect::ggml_ops {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Fail;
+using base::Status;
+
+constexpr std::string_view kEnding = ".ggml-ops";
+
+std::uintmax_t SizeOf(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  return error ? 0 : size;
+}
+
+}  // namespace
+
+std::string FileOf(const std::string& folder, pid_t pid) {
+  return (fs::path(folder) / fmt::format("{}{}", pid, kEnding)).string();
+}
+
+std::vector<std::string> ListTraces(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (name.ends_with(kEnding)) names.push_back(std::move(name));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string ChooseTrace(const std::vector<std::string>& names, const std::string& folder,
+                        pid_t pid) {
+  const std::string own = fmt::format("{}{}", pid, kEnding);
+  if (std::find(names.begin(), names.end(), own) != names.end()) return own;
+  const auto size = [&](const std::string& name) { return SizeOf(fs::path(folder) / name); };
+  const auto largest = std::max_element(
+      names.begin(), names.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
+  return largest == names.end() ? "" : *largest;
+}
+
+std::optional<End> ReadEnd(const std::string& path) {
+  culprit_ops_record record{};
+  const auto file = sys::OpenFile(path, O_RDONLY);
+  const std::uint64_t size = SizeOf(path);
+  if (!file || size < sizeof record) return std::nullopt;
+  const std::span bytes(reinterpret_cast<char*>(&record), sizeof record);
+  if (sys::ReadAt(*file, size - sizeof record, bytes) != sizeof record ||
+      record.kind != CULPRIT_OPS_END)
+    return std::nullopt;
+  return End{base::HostTime(base::Nanos(record.begin)), record.id};
+}
+
+Status CheckWhole(const std::string& path, const RequestTimes& request) {
+  const auto damaged = [&](std::string what) {
+    return Fail(ErrorCode::kDamagedTrace, std::move(what), path,
+                "the file stays; look at the server's log, and trace again");
+  };
+  const auto end = ReadEnd(path);
+  if (!end) {
+    return damaged(
+        "the server had to be killed before the trace had its end: what it computed last "
+        "is missing");
+  }
+  if (end->signal != 0) {
+    return damaged(fmt::format("the server crashed (signal {}) while it was traced", end->signal));
+  }
+  if (end->at < request.ended) return damaged("the trace ends before the request does");
+  return {};
+}
+
+}  // namespace culprit::collect::ggml_ops

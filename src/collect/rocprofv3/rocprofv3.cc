@@ -1,0 +1,254 @@
+#include "collect/rocprofv3/rocprofv3.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "base/number_format.h"
+#include "base/printable.h"
+#include "collect/rocprofv3/tool.h"
+#include "collect/rocprofv3/verify.h"
+#include "collect/rocprofv3/watch.h"
+#include "sys/process_group.h"
+
+namespace culprit::collect::rocprofv3 {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+using std::chrono::seconds;
+
+// What a user may have exported for the tool, and what would leave dispatches out of a trace.
+constexpr const char* kHarmful[] = {"ROCPROF_MINIMUM_OUTPUT_BYTES", "ROCPROF_COLLECTION_PERIOD",
+                                    "ROCPROF_SELECTED_REGIONS"};
+
+std::string_view Text(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::kNone:
+      return "";
+    case Evidence::kSaid:
+      return "the tool said that it was done";
+    case Evidence::kClosed:
+      return "nobody had the file open any more";
+    case Evidence::kStill:
+      return "nothing was written any more";
+    case Evidence::kLeft:
+      return "the server left by itself";
+  }
+  return "";
+}
+
+class Rocprofv3 : public Collector {
+ public:
+  Rocprofv3(sys::Environment environment, Limits limits)
+      : environment_(std::move(environment)), limits_(limits) {}
+
+  [[nodiscard]] std::string_view name() const override { return "rocprofv3"; }
+  Result<Launch> Prepare(const Subject& subject) override;
+  Result<Collected> Finish(sys::Process& server, const RequestTimes& request,
+                           const sys::StopSignal& stop) override;
+
+ private:
+  // What there is to say in the end.
+  struct End {
+    State state;
+    Observation seen;
+    Files files;
+    std::size_t killed = 0;  // processes
+    std::size_t left = 0;    // processes that would not go
+  };
+  [[nodiscard]] End Drive(sys::Process& server, const RequestTimes& request,
+                          const sys::StopSignal& stop) const;
+  [[nodiscard]] Result<Collected> Report(End end) const;
+  // Course is how the trace was asked for, Ending how the server ended once it was safe.
+  [[nodiscard]] std::string Course(const End& end) const;
+  [[nodiscard]] static std::string Ending(const End& end);
+  [[nodiscard]] std::string Hint(const End& end) const;
+  [[nodiscard]] std::string Relative(const std::string& path) const;
+
+  sys::Environment environment_;
+  Limits limits_;
+  Tool tool_;
+  Places places_;
+};
+
+Result<Launch> Rocprofv3::Prepare(const Subject& subject) {
+  auto tool = FindTool(environment_);
+  if (!tool) return Fail(std::move(tool.error()));
+  tool_ = *std::move(tool);
+  std::error_code error;
+  // The tool runs where the server does, and the kernel names open files by their real paths.
+  const fs::path trial = fs::canonical(subject.folder, error);
+  if (error) return Fail(ErrorCode::kUnreadable, error.message(), subject.folder);
+  if (trial.string().find_first_of("%{") != std::string::npos) {
+    return Fail(ErrorCode::kEnvironment, "rocprofv3 takes % and { in a path for its own", trial,
+                "choose a folder without them");
+  }
+  places_ = {
+      .traces = trial / "rocprofv3", .spill = trial / "rocprofv3-spill", .log = subject.log_file};
+  for (const std::string& folder : {places_.traces, places_.spill}) {
+    // A file of the same name would be removed by the tool.
+    if (fs::create_directory(folder, error) && !error) continue;
+    return Fail(ErrorCode::kUnreadable, error ? error.message() : "is there already", folder,
+                "a trace needs a trial of its own");
+  }
+  Launch launch{.wrapper = WrapperOf(tool_, places_.traces),
+                .environment = {{"ROCPROF_TMPDIR", places_.spill}}};
+  for (const char* variable : kHarmful) launch.environment.push_back({variable, std::nullopt});
+  return launch;
+}
+
+Rocprofv3::End Rocprofv3::Drive(sys::Process& server, const RequestTimes& request,
+                                const sys::StopSignal& stop) const {
+  Watch watch(places_, server);
+  State state{.clean = tool_.Has(kOwnHandlers)};
+  std::optional<Verdict> verdict;
+  while (true) {
+    Observation seen = watch.Look(stop);
+    seen.verdict = verdict;
+    auto [next, action] = Next(std::move(state), seen, limits_);
+    state = std::move(next);
+    switch (action) {
+      case Action::kWait:
+        server.WaitFor(limits_.between_looks, stop);
+        break;
+      case Action::kTerminate:
+        watch.Signal(SIGTERM);
+        break;
+      case Action::kAskTool:
+        watch.Signal(SIGQUIT);
+        break;
+      case Action::kTerminateChildren:
+        watch.SignalChildren(SIGTERM);
+        break;
+      case Action::kKillChildren:
+        watch.SignalChildren(SIGKILL);
+        break;
+      case Action::kVerify:
+        verdict = watch.files().trace.empty()
+                      ? Verdict{Verdict::Kind::kAbsent, "there is no trace of the server's process"}
+                      : Verify(watch.files().trace, request);
+        break;
+      case Action::kKill: {
+        // The only place that ends the server.
+        CULPRIT_CHECK(state.phase == Phase::kSafe || state.phase == Phase::kLost ||
+                      state.phase == Phase::kInterrupted);
+        const std::size_t killed = sys::MembersOf(watch.group()).size();
+        const auto left = sys::KillGroup(watch.group(), seconds(5));
+        return {std::move(state), std::move(seen), watch.files(), killed, left.size()};
+      }
+    }
+  }
+}
+
+std::string Rocprofv3::Relative(const std::string& path) const {
+  return fs::path(path).lexically_relative(fs::path(places_.traces).parent_path());
+}
+
+std::string Rocprofv3::Course(const End& end) const {
+  const Marks& marks = end.seen.marks;
+  std::string text = "rocprofv3";
+  if (!tool_.version.empty()) text += " of ROCm " + tool_.version;
+  if (!end.state.terminated) {
+    text += "; no signal was needed";
+  } else if (end.state.asked_tool) {
+    text += "; SIGTERM brought nothing, SIGQUIT went to the tool's handler";
+  } else if (marks.handler) {
+    text += "; SIGTERM went to the tool's handler";
+  } else if (marks.own_stop || marks.returned) {
+    text += "; SIGTERM, and the server's own stop";
+  } else {
+    text += "; SIGTERM";
+  }
+  return text;
+}
+
+std::string Rocprofv3::Ending(const End& end) {
+  std::string text(Text(end.state.evidence));
+  if (end.killed > 0) {
+    text += fmt::format("; {} {} killed", end.killed,
+                        end.killed == 1 ? "process was" : "processes were");
+  }
+  if (end.left > 0) text += fmt::format("; {} would not go", end.left);
+  return text;
+}
+
+std::string Rocprofv3::Hint(const End& end) const {
+  const std::string kept = "everything was kept in " + base::Printable(places_.traces) + "; ";
+  const std::string log = "; its log is " + base::Printable(places_.log);
+  if (end.seen.marks.failed) return kept + "make room on the disk and trace again";
+  if (!end.seen.verdict) {
+    return kept +
+           "the tool is known to hang when it ends a server: trace again, with another ROCm, "
+           "or with another collector" +
+           log;
+  }
+  switch (end.seen.verdict->kind) {
+    case Verdict::Kind::kAbsent:
+    case Verdict::Kind::kEmpty:
+      return kept +
+             "the tool writes nothing when it sees no kernel: does the server run on an AMD "
+             "GPU (-ngl), in a build for ROCm?" +
+             log;
+    case Verdict::Kind::kGaps:
+    case Verdict::Kind::kUncovered:
+      return kept +
+             "trace again with fewer tokens, with GGML_CUDA_DISABLE_GRAPHS=1, or with "
+             "another ROCm" +
+             log;
+    default:
+      return kept + "trace again with fewer tokens, which takes less to write" + log;
+  }
+}
+
+Result<Collected> Rocprofv3::Report(End end) const {
+  if (end.state.phase == Phase::kInterrupted) return Fail(sys::Interrupted());
+  if (end.state.phase == Phase::kLost) {
+    const bool there = !end.files.trace.empty();
+    return Fail(there ? ErrorCode::kDamagedTrace : ErrorCode::kNotATrace,
+                "the trace is lost: " + end.state.why + " (" + Course(end) + ")",
+                there ? Relative(end.files.trace) : "", Hint(end));
+  }
+  Collected collected{.file = Relative(end.files.trace),
+                      .bytes = end.files.trace_bytes,
+                      .flush = end.state.progressed - end.state.asked,
+                      .how = fmt::format("{}; {}", Course(end), Ending(end))};
+  for (const std::string& other : end.files.others) collected.others.push_back(Relative(other));
+  if (!collected.others.empty()) {
+    collected.notes.push_back(
+        "processes that the server started wrote traces of their own, which "
+        "may be incomplete");
+  }
+  if (end.state.children_terminated) {
+    collected.notes.push_back(
+        "the tool waited for processes that the server had started; they "
+        "were ended");
+  }
+  std::error_code ignored;
+  fs::remove_all(places_.spill, ignored);
+  return collected;
+}
+
+Result<Collected> Rocprofv3::Finish(sys::Process& server, const RequestTimes& request,
+                                    const sys::StopSignal& stop) {
+  End end = Drive(server, request, stop);
+  // How it ended is known before anybody asks.
+  const sys::StopSignal never;
+  server.WaitFor(seconds(5), never);
+  return Report(std::move(end));
+}
+
+}  // namespace
+
+std::unique_ptr<Collector> MakeCollector(sys::Environment environment, Limits limits) {
+  return std::make_unique<Rocprofv3>(std::move(environment), limits);
+}
+
+}  // namespace culprit::collect::rocprofv3

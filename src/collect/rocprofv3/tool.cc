@@ -1,0 +1,149 @@
+#include "collect/rocprofv3/tool.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "base/printable.h"
+#include "collect/rocprofv3/files.h"
+#include "sys/text_file.h"
+
+namespace culprit::collect::rocprofv3 {
+namespace {
+
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+
+constexpr auto kPatience = std::chrono::seconds(60);  // Python on a cold disk
+constexpr const char* kAnother =
+    "trace with another collector, or name another rocprofv3 in CULPRIT_ROCPROFV3";
+
+std::string ValueOf(const sys::Environment& environment, std::string_view key) {
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(key) && variable.substr(key.size()).starts_with('=')) {
+      return variable.substr(key.size() + 1);
+    }
+  }
+  return "";
+}
+
+bool IsProgram(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+Result<std::string> FindPath(const sys::Environment& environment) {
+  if (std::string named = ValueOf(environment, "CULPRIT_ROCPROFV3"); !named.empty()) {
+    if (IsProgram(named)) return named;
+    return Fail(ErrorCode::kEnvironment, "CULPRIT_ROCPROFV3 names no program",
+                base::Printable(named));
+  }
+  const std::string path = ValueOf(environment, "PATH") + ":/opt/rocm/bin";
+  for (std::size_t begin = 0; begin < path.size();) {
+    const auto end = std::min(path.find(':', begin), path.size());
+    std::string candidate = path.substr(begin, end - begin) + "/rocprofv3";
+    if (end > begin && IsProgram(candidate)) return candidate;
+    begin = end + 1;
+  }
+  return Fail(ErrorCode::kEnvironment, "rocprofv3 is neither in PATH nor in /opt/rocm/bin", "",
+              "install ROCm's rocprofiler-sdk, name it in CULPRIT_ROCPROFV3, or trace with another "
+              "collector");
+}
+
+Result<sys::CommandResult> Ask(const std::string& path, const char* flag,
+                               const sys::Environment& environment) {
+  return sys::RunCommand({.argv = {path, flag}, .environment = environment}, kPatience);
+}
+
+// Before 7.0 the tool does not know its version, but ROCm does: "6.4.1-83".
+std::string VersionBeside(const std::string& path) {
+  std::error_code error;
+  const auto real = std::filesystem::canonical(path, error);
+  if (error) return "";
+  const auto text = sys::ReadText(real.parent_path().parent_path() / ".info/version");
+  return text ? base::Printable(text->substr(0, text->find_first_of("-\n"))) : "";
+}
+
+// The words of "  -d OUTPUT_DIRECTORY, --output-directory OUTPUT_DIRECTORY    For adding …" that
+// are flags. Where the help begins, two blanks stand.
+void ReadOption(std::string_view line, Tool& tool) {
+  line = line.substr(2);
+  line = line.substr(0, line.find("  "));
+  for (std::size_t at = 0; at < line.size();) {
+    const auto end = std::min(line.find_first_of(", ", at), line.size());
+    const std::string_view word = line.substr(at, end - at);
+    if (word.starts_with('-')) tool.flags.emplace(word);
+    at = end + 1;
+  }
+}
+
+}  // namespace
+
+void ReadHelp(std::string_view help, Tool& tool) {
+  while (!help.empty()) {
+    const auto end = std::min(help.find('\n'), help.size());
+    const std::string_view line = help.substr(0, end);
+    // Texts mention other flags: only lines that define one begin like this.
+    if (line.starts_with("  -")) {
+      ReadOption(line, tool);
+      const bool formats = line.find("--output-format") != std::string_view::npos;
+      if (formats && line.find("rocpd") != std::string_view::npos) tool.rocpd = true;
+    }
+    help.remove_prefix(std::min(end + 1, help.size()));
+  }
+}
+
+std::string ReadVersion(std::string_view text) {
+  //           version: 1.1.0
+  //      rocm_version: 7.2.0
+  const auto behind = [text](std::string_view name) -> std::string {
+    const auto at = text.find(name);
+    if (at == std::string_view::npos) return "";
+    const auto begin = text.find_first_not_of(" \t", at + name.size());
+    if (begin == std::string_view::npos) return "";
+    const auto end = text.find_first_of(" \r\n", begin);
+    return base::Printable(text.substr(begin, end - begin).substr(0, 40));
+  };
+  const std::string rocm = behind("rocm_version:");
+  return rocm.empty() ? behind("version:") : rocm;
+}
+
+Result<Tool> FindTool(const sys::Environment& environment) {
+  auto path = FindPath(environment);
+  if (!path) return Fail(std::move(path.error()));
+  Tool tool{.path = *std::move(path)};
+  const auto help = Ask(tool.path, "--help", environment);
+  if (!help) return Fail(help.error());
+  ReadHelp(help->out, tool);
+  if (!help->ok() || !tool.Has("--kernel-trace") || !tool.Has("-d") || !tool.Has("-o")) {
+    return Fail(ErrorCode::kEnvironment,
+                "it does not say that it can trace kernels (--help: " + help->exit.Text() + ")",
+                tool.path, kAnother);
+  }
+  if (tool.Has("--version")) {
+    const auto version = Ask(tool.path, "--version", environment);
+    if (version && version->ok()) tool.version = ReadVersion(version->out + version->err);
+  }
+  if (tool.version.empty()) tool.version = VersionBeside(tool.path);
+  return tool;
+}
+
+std::vector<std::string> WrapperOf(const Tool& tool, const std::string& folder) {
+  std::vector<std::string> words = {tool.path, "--kernel-trace", "-d", folder, "-o", kOutputName};
+  const auto add = [&](const char* flag, std::initializer_list<const char*> values) {
+    if (!tool.Has(flag)) return;
+    words.emplace_back(flag);
+    words.insert(words.end(), values.begin(), values.end());
+  };
+  add("-f", {tool.rocpd ? "rocpd" : "csv"});
+  // At this level, and below, it says when it has written everything.
+  add("--log-level", {"warning"});
+  add(kOwnHandlers, {});
+  words.emplace_back("--");
+  return words;
+}
+
+}  // namespace culprit::collect::rocprofv3
