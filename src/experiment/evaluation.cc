@@ -232,6 +232,16 @@ std::optional<std::size_t> ArmOf(const Spec& spec, const TrialRecord& trial) {
   return static_cast<std::size_t>(it - spec.variants.begin());
 }
 
+std::vector<const TrialRecord*> CountedTrials(const Spec& spec, std::span<const TrialRecord> trials,
+                                              std::size_t arm) {
+  const std::vector<Arms> pairs = PairsOf(spec, trials);
+  std::vector<const TrialRecord*> counted;
+  for (const Arms& arms : arm == 0 ? WithAny(pairs) : With(pairs, arm)) {
+    counted.push_back(arms[arm]);
+  }
+  return counted;
+}
+
 stats::Design DesignOf(const Design& design) {
   return design.pairs ? stats::Design::Fixed(static_cast<std::size_t>(*design.pairs))
                       : stats::Design::Sequential();

@@ -91,6 +91,11 @@ struct Evaluation {
 std::size_t ArmCount(const Spec& spec);
 std::optional<std::size_t> ArmOf(const Spec& spec, const TrialRecord& trial);
 
+// CountedTrials are the trials of an arm that its figures are made of: the valid ones in complete
+// pairs, in the order of the pairs.
+std::vector<const TrialRecord*> CountedTrials(const Spec& spec, std::span<const TrialRecord> trials,
+                                              std::size_t arm);
+
 // DesignOf is the statistical design that a spec asks for.
 stats::Design DesignOf(const Design& design);
 

@@ -81,10 +81,6 @@ Status CheckVariants(const Spec& spec) {
   if (spec.variants.empty()) {
     return Fail(ErrorCode::kUsage, "no variant is given", "", "add --variant label=BINARY");
   }
-  if (spec.variants.size() < 2 && !spec.design.same_variant) {
-    return Fail(ErrorCode::kUsage, "one variant alone cannot be compared", "",
-                "add a second --variant, or --aa to measure this machine's noise");
-  }
   if (spec.variants.size() > 1 && spec.design.same_variant) {
     return Fail(ErrorCode::kUsage, "an A/A run takes one variant", "", "leave out the others");
   }
@@ -120,6 +116,12 @@ Status CheckMargin(std::string_view what, base::Fraction margin) {
 Status CheckSpec(const Spec& spec) {
   if (auto fit = CheckVariants(spec); !fit) return fit;
   return CheckValues(spec);
+}
+
+Status CheckComparison(const Spec& spec) {
+  if (spec.variants.size() > 1 || spec.design.same_variant) return {};
+  return Fail(ErrorCode::kUsage, "one variant alone cannot be compared", "",
+              "add a second --variant, or --aa to measure this machine's noise");
 }
 
 Status CheckValues(const Spec& spec) {

@@ -52,7 +52,8 @@ struct Limits {
 };
 
 // Spec is a whole experiment as its user wrote it. variants[0] is the baseline; labels are unique;
-// there are at least two variants, or one when design.same_variant.
+// there is one variant when design.same_variant. collector is what takes traces; "" leaves the
+// choice to culprit, by the device.
 struct Spec {
   std::vector<Variant> variants;
   Workload workload;
@@ -60,12 +61,16 @@ struct Spec {
   MachineWish machine;
   Limits limits;
   int port = 8101;
+  std::string collector;
   bool operator==(const Spec&) const = default;
 };
 
 // CheckSpec fails with kUsage when a Spec breaks what is said above, or asks for fewer than 2
 // output tokens, a prompt without tokens, no pairs, a server for what it cannot be given.
 base::Status CheckSpec(const Spec& spec);
+// CheckComparison fails with kUsage when there are no two variants to compare, nor an A/A. One
+// alone can be traced.
+base::Status CheckComparison(const Spec& spec);
 // CheckValues is the part of it that asks for no number of variants.
 base::Status CheckValues(const Spec& spec);
 

@@ -80,6 +80,7 @@ TEST(Spec, IsWrittenSoThatItReadsBackAsTheSame) {
                   .health = {8001},
                   .power_profile = "performance"};
   spec.port = 9000;
+  spec.collector = "rocprofv3";
   const auto again = ParseSpec(WriteSpec(spec), "written");
   ASSERT_TRUE(again) << again.error().Text();
   EXPECT_EQ(*again, spec);
@@ -107,9 +108,8 @@ TEST(Spec, RefusesWhatCannotBeRun) {
     return status ? std::string() : status.error().Text();
   };
   EXPECT_EQ(error([](Spec&) {}), "");
-  EXPECT_EQ(error([](Spec& s) { s.variants.pop_back(); }),
-            "one variant alone cannot be compared; add a second --variant, or --aa to measure this "
-            "machine's noise");
+  EXPECT_EQ(error([](Spec& s) { s.variants.clear(); }),
+            "no variant is given; add --variant label=BINARY");
   EXPECT_EQ(error([](Spec& s) { s.variants[1].label = "f16"; }),
             "two variants are called f16; give each a label of its own");
   EXPECT_EQ(error([](Spec& s) { s.workload.output = base::Tokens(1); }),
@@ -119,6 +119,18 @@ TEST(Spec, RefusesWhatCannotBeRun) {
             "the decode margin is 1; give a share above 0 and below 0.5: 0.01 is 1 %");
   EXPECT_EQ(error([](Spec& s) { s.design.same_variant = true; }),
             "an A/A run takes one variant; leave out the others");
+}
+
+TEST(Spec, OfOneVariantCanBeTracedAndNotCompared) {
+  Spec spec = Example();
+  EXPECT_TRUE(CheckComparison(spec));
+  spec.variants.pop_back();
+  EXPECT_TRUE(CheckSpec(spec));
+  EXPECT_EQ(CheckComparison(spec).error().Text(),
+            "one variant alone cannot be compared; add a second --variant, or --aa to measure this "
+            "machine's noise");
+  spec.design.same_variant = true;
+  EXPECT_TRUE(CheckComparison(spec));
 }
 
 TEST(Spec, WaitsForADayAtMost) {

@@ -203,13 +203,18 @@ Status ReadMachine(Table table, Spec& spec) {
   return table.Finish();
 }
 
+Status ReadTracing(Table table, Spec& spec) {
+  table.Take("collector", spec.collector);
+  return table.Finish();
+}
+
 class SpecReader {
  public:
   explicit SpecReader(std::string_view file) : file_(file) {}
 
   Result<Spec> Read(const toml::table& document) {
-    constexpr std::array<std::string_view, 5> kTables = {"common", "variant", "workload", "design",
-                                                         "machine"};
+    constexpr std::array<std::string_view, 6> kTables = {"common", "variant", "workload",
+                                                         "design", "machine", "trace"};
     for (const auto& [key, node] : document) {
       if (std::find(kTables.begin(), kTables.end(), key.str()) != kTables.end()) continue;
       return Fail(ErrorCode::kUsage, fmt::format("an experiment has no \"{}\"", key.str()),
@@ -222,6 +227,7 @@ class SpecReader {
         {"workload", [&](Table table) { return ReadWorkload(std::move(table), spec.workload); }},
         {"design", [&](Table table) { return ReadDesign(std::move(table), spec.design); }},
         {"machine", [&](Table table) { return ReadMachine(std::move(table), spec); }},
+        {"trace", [&](Table table) { return ReadTracing(std::move(table), spec); }},
     };
     for (const auto& [name, read] : readers) {
       const toml::node* node = document.get(name);
@@ -329,7 +335,7 @@ std::string WriteSpec(const Spec& spec) {
                      {"same_variant", spec.design.same_variant}};
   if (spec.design.seed) design.insert("seed", static_cast<std::int64_t>(*spec.design.seed));
   if (spec.design.pairs) design.insert("pairs", *spec.design.pairs);
-  const toml::table document{
+  toml::table document{
       {"workload", toml::table{{"prompt_tokens", Count(spec.workload.prompt)},
                                {"output_tokens", Count(spec.workload.output)},
                                {"endpoint", std::string(Name(spec.workload.endpoint))},
@@ -338,6 +344,9 @@ std::string WriteSpec(const Spec& spec) {
       {"design", std::move(design)},
       {"machine", MachineTable(spec)},
       {"variant", std::move(variants)}};
+  if (!spec.collector.empty()) {
+    document.insert("trace", toml::table{{"collector", spec.collector}});
+  }
   std::ostringstream text;
   text << document << "\n";
   return text.str();

@@ -45,8 +45,26 @@ struct Objection {
   bool operator==(const Objection&) const = default;
 };
 
+// CollectedTrace is a trace that is safe: complete as far as its collector can tell, and on disk.
+//
+// file and others are names inside the trial's folder; others are traces of other processes.
+// flush is the time from the request to stop to the last byte. how says in a few words how the
+// server was brought to write its trace and how it ended; notes are for the user to read.
+struct CollectedTrace {
+  std::string file;
+  std::vector<std::string> others;
+  std::uint64_t bytes = 0;
+  base::Nanos flush{};
+  std::string how;
+  std::vector<std::string> notes;
+  bool operator==(const CollectedTrace&) const = default;
+};
+
 // TrialRecord is one cold start of the server and one measured request: what happened, as it
 // happened. Times derived from it are never stored.
+//
+// A traced trial ran under a collector: its times are no speed, and it belongs to no pair. Its
+// trace is absent when it was lost, which is then an objection ("trace_failed").
 //
 // pair counts from 0; position is the place in the order of all trials that were run. baseline
 // tells the first arm of an A/A pair from the second, which has the same variant. objections are
@@ -69,8 +87,11 @@ struct TrialRecord {
   std::vector<std::string> foreign_processes;
   std::optional<base::Nanos> load_time;  // from the start to the first healthy answer
   std::vector<Objection> objections;
+  std::string collector;  // "rocprofv3"; "" when nothing traced the server
+  std::optional<CollectedTrace> trace;
 
   [[nodiscard]] bool valid() const { return objections.empty() && completion.has_value(); }
+  [[nodiscard]] bool traced() const { return !collector.empty(); }
 };
 
 }  // namespace culprit::experiment

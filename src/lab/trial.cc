@@ -23,6 +23,8 @@
 namespace culprit::lab {
 namespace {
 
+constexpr const char* kTraceFailed = "trace_failed";
+
 using base::ErrorCode;
 using base::Fail;
 using base::Result;
@@ -44,6 +46,7 @@ class OneTrial {
     record_.position = planned.position;
     record_.baseline = planned.baseline;
     record_.variant = planned.variant->label;
+    if (planned.collector != nullptr) record_.collector = planned.collector->name();
   }
 
   Result<TrialRecord> Run() {
@@ -56,9 +59,11 @@ class OneTrial {
     server::LaunchOptions launch = LaunchOf(spec_, *planned_.variant, *port, planned_.slots);
     launch.log_file = planned_.folder + "/server.log";
     launch.before_exec = bench_.before_exec;
+    if (planned_.collector != nullptr && !Wrap(launch)) return std::move(record_);
     auto server = server::Server::Start(launch);
     if (!server) return StartFailed(std::move(server.error()));
     Status done = Measure(*server);
+    if (done && planned_.collector != nullptr && record_.completion) done = Collect(*server);
     const auto stopped = server->Stop(spec_.limits.stop);
     if (bench_.ended) bench_.ended(server->identity());
     if (stopped.killed) record_.facts["stopped"] = "killed";
@@ -93,6 +98,39 @@ class OneTrial {
 
   void Object(std::string id, std::string text) {
     record_.objections.push_back({std::move(id), std::move(text)});
+  }
+
+  // Puts the collector around the server; false when it objects to that.
+  bool Wrap(server::LaunchOptions& launch) {
+    auto wrapped = planned_.collector->Prepare({.binary = launch.binary,
+                                                .environment = launch.environment,
+                                                .folder = planned_.folder,
+                                                .log_file = launch.log_file});
+    if (!wrapped) {
+      Object(kTraceFailed, wrapped.error().Text());
+      return false;
+    }
+    launch.wrapper = std::move(wrapped->wrapper);
+    launch.environment.insert(launch.environment.end(), wrapped->environment.begin(),
+                              wrapped->environment.end());
+    return true;
+  }
+
+  // Gets the trace to safety, which ends the server.
+  Status Collect(server::Server& server) {
+    const auto& completion = *record_.completion;
+    const base::HostTime now = bench_.pace.now();
+    auto collected = planned_.collector->Finish(
+        server.process(), {completion.sent.value_or(now), completion.ended.value_or(now)},
+        bench_.stop);
+    if (collected) {
+      record_.trace = *std::move(collected);
+    } else if (collected.error().code == ErrorCode::kInterrupted) {
+      return Fail(std::move(collected.error()));
+    } else {
+      Object(kTraceFailed, collected.error().Text());
+    }
+    return {};
   }
 
   Status WaitForIdleMachine() {

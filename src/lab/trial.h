@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "collect/collector.h"
 #include "experiment/spec.h"
 #include "experiment/trial_record.h"
 #include "gpu/idle.h"
@@ -37,7 +38,8 @@ struct Bench {
 };
 
 // PlannedTrial is a trial before it is run. folder is empty and gets server.log and what else the
-// server leaves; slots is where servers keep KV caches between trials.
+// server leaves; slots is where servers keep KV caches between trials. collector takes a trace of
+// the server; null in a timed trial.
 struct PlannedTrial {
   int id = 0;
   int pair = 0;
@@ -45,15 +47,16 @@ struct PlannedTrial {
   bool baseline = false;
   const experiment::Variant* variant = nullptr;
   std::string folder, slots;
+  collect::Collector* collector = nullptr;
 };
 
 // RunTrial waits for an idle machine, starts the variant's server cold, sends a warm-up request and
 // the measured one, and ends the server, whatever happens.
 //
 // What the server does wrong is in the record, as an objection ("server_failed", "port_taken",
-// "context_too_small", "symbol_missing", "log_lacks"); the contract itself is checked by the
-// caller. Fails only when the machine or the user says no: kInterrupted, kEnvironment (no free
-// port), kUnreadable (no log can be written).
+// "context_too_small", "symbol_missing", "log_lacks"), and so is a trace that was lost
+// ("trace_failed"); the contract itself is checked by the caller. Fails only when the machine or
+// the user says no: kInterrupted, kEnvironment (no free port), kUnreadable (no log can be written).
 base::Result<experiment::TrialRecord> RunTrial(const experiment::Spec& spec,
                                                const std::string& prompt,
                                                const PlannedTrial& planned, Bench& bench);

@@ -34,6 +34,8 @@ class Server {
   // strays are what had left the group, as "4711 sleep"; known after Stop.
   [[nodiscard]] const std::vector<std::string>& strays() const { return strays_; }
 
+  // process is for who ends it in another way than Stop.
+  [[nodiscard]] sys::Process& process() { return process_; }
   [[nodiscard]] const sys::ProcessIdentity& identity() const { return process_.identity(); }
   // url is "http://127.0.0.1:8101".
   [[nodiscard]] const std::string& url() const { return url_; }
@@ -49,7 +51,7 @@ class Server {
   std::string url_;
   std::uint16_t port_;
   std::string log_file_;
-  std::uint64_t log_start_;  // the log was there before, up to here
+  std::uint64_t log_start_;                   // the log was there before, up to here
   std::vector<sys::ProcessIdentity> others_;  // children of ours that were there before
   std::vector<std::string> strays_;
   bool healthy_ = false;

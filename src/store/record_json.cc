@@ -10,6 +10,7 @@ using base::Fail;
 using base::Json;
 using base::JsonFields;
 using base::Nanos;
+using experiment::CollectedTrace;
 using experiment::Gate;
 using experiment::Objection;
 using experiment::Readings;
@@ -65,6 +66,25 @@ Json Write(const std::vector<Objection>& objections) {
   return list;
 }
 
+Json Write(const CollectedTrace& trace) {
+  return {{"file", trace.file},   {"others", trace.others},
+          {"bytes", trace.bytes}, {"flush_ns", trace.flush.count()},
+          {"how", trace.how},     {"notes", trace.notes}};
+}
+
+CollectedTrace ReadTrace(JsonFields& fields) {
+  CollectedTrace trace;
+  std::int64_t flush = 0;
+  fields.Need("file", trace.file);
+  fields.Need("others", trace.others);
+  fields.Need("bytes", trace.bytes);
+  fields.Need("flush_ns", flush);
+  fields.Need("how", trace.how);
+  fields.Need("notes", trace.notes);
+  trace.flush = Nanos(flush);
+  return trace;
+}
+
 TrialRecord Read(JsonFields& fields) {
   TrialRecord record;
   fields.Need("id", record.id);
@@ -94,6 +114,8 @@ TrialRecord Read(JsonFields& fields) {
     objection.Need("id", record.objections.emplace_back().id);
     objection.Need("text", record.objections.back().text);
   });
+  fields.Take("collector", record.collector);
+  fields.Within("trace", [&](JsonFields& trace) { record.trace = ReadTrace(trace); });
   return record;
 }
 
@@ -116,6 +138,8 @@ std::string WriteRecord(const TrialRecord& record) {
   if (record.energy_j) json["energy_j"] = *record.energy_j;
   json["foreign_processes"] = record.foreign_processes;
   json["objects"] = record.objects;
+  if (record.traced()) json["collector"] = record.collector;
+  if (record.trace) json["trace"] = Write(*record.trace);
   // Names of processes and what servers print may be no UTF-8.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -33,6 +33,7 @@ constexpr const char* kSpecFile = "experiment.toml";
 constexpr const char* kInfoFile = "run.json";
 constexpr const char* kPromptFile = "prompt.txt";
 constexpr const char* kTrials = "trials";
+constexpr const char* kTraces = "traces";
 constexpr const char* kNext = "trials/.next";
 
 std::string WriteJson(const RunInfo& info) {
@@ -98,6 +99,23 @@ Result<TrialRecord> ReadTrial(const std::string& folder) {
   return record;
 }
 
+// In the order of their ids.
+Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where) {
+  auto names = sys::NamesIn(where.string());
+  if (!names) return Fail(std::move(names.error()));
+  std::vector<TrialRecord> trials;
+  for (const std::string& name : *names) {
+    const std::string folder = (where / name).string();
+    if (std::isdigit(name.front()) == 0 || !sys::IsFolder(folder)) continue;  // nobody's trial
+    auto trial = ReadTrial(folder);
+    if (!trial) return Fail(std::move(trial.error()));
+    trials.push_back(*std::move(trial));
+  }
+  std::sort(trials.begin(), trials.end(),
+            [](const TrialRecord& a, const TrialRecord& b) { return a.id < b.id; });
+  return trials;
+}
+
 // SettingOf tells trials that may be judged together: those of one variant and workload. What may
 // be changed in between is the machine, the design, and what is expected of a variant's log.
 std::string SettingOf(const experiment::Spec& spec, const std::string& label) {
@@ -160,13 +178,22 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   auto info = ReadJson(*info_text);
   if (!info) return Fail(std::move(info.error()).In(info_file));
   RunDirectory run(path, *std::move(spec), *std::move(info));
-  if (auto read = run.ReadTrials(); !read) return Fail(std::move(read.error()));
-  if (auto fits = run.CheckSettings(); !fits) return Fail(std::move(fits.error()));
+  auto trials = ReadTrials(fs::path(path) / kTrials);
+  if (!trials) return Fail(std::move(trials.error()));
+  run.trials_ = *std::move(trials);
+  if (sys::IsThere(path + "/" + kTraces)) {  // it comes with the first trace
+    auto traces = ReadTrials(fs::path(path) / kTraces);
+    if (!traces) return Fail(std::move(traces.error()));
+    run.traces_ = *std::move(traces);
+  }
+  for (const auto* each : {&run.trials_, &run.traces_}) {
+    if (auto fits = run.CheckSettings(*each); !fits) return Fail(std::move(fits.error()));
+  }
   return run;
 }
 
-Status RunDirectory::CheckSettings() const {
-  for (const TrialRecord& trial : trials_) {
+Status RunDirectory::CheckSettings(const std::vector<TrialRecord>& trials) const {
+  for (const TrialRecord& trial : trials) {
     if (!trial.valid() || trial.setting.empty()) continue;
     if (trial.setting == SettingOf(spec_, trial.variant)) continue;
     return Fail(
@@ -175,22 +202,6 @@ Status RunDirectory::CheckSettings() const {
                     trial.id, trial.variant, kSpecFile),
         path_, "undo that change, or begin a run of its own");
   }
-  return {};
-}
-
-Status RunDirectory::ReadTrials() {
-  const fs::path where = fs::path(path_) / kTrials;
-  auto names = sys::NamesIn(where.string());
-  if (!names) return Fail(std::move(names.error()));
-  for (const std::string& name : *names) {
-    const std::string folder = (where / name).string();
-    if (std::isdigit(name.front()) == 0 || !sys::IsFolder(folder)) continue;  // nobody's trial
-    auto trial = ReadTrial(folder);
-    if (!trial) return Fail(std::move(trial.error()));
-    trials_.push_back(*std::move(trial));
-  }
-  std::sort(trials_.begin(), trials_.end(),
-            [](const TrialRecord& a, const TrialRecord& b) { return a.id < b.id; });
   return {};
 }
 
@@ -230,11 +241,13 @@ Status RunDirectory::EndTrial(TrialRecord record) {
   }
   if (written) written = sys::FlushFolder(next);
   if (!written) return written;
+  const fs::path parent = fs::path(folder).parent_path();
   std::error_code error;
-  fs::rename(next, folder, error);
+  fs::create_directories(parent, error);  // traces/ comes with the first trace
+  if (!error) fs::rename(next, folder, error);
   if (error) return CannotWrite(folder, error);
-  if (auto flushed = sys::FlushFolder(path_ + "/" + kTrials); !flushed) return flushed;
-  trials_.push_back(std::move(record));
+  if (auto flushed = sys::FlushFolder(parent.string()); !flushed) return flushed;
+  (record.traced() ? traces_ : trials_).push_back(std::move(record));
   return {};
 }
 
@@ -256,7 +269,8 @@ bool RunDirectory::RemoveUnused() const {
 }
 
 std::string RunDirectory::FolderOf(const TrialRecord& record) const {
-  return fmt::format("{}/{}/{:03}-{}", path_, kTrials, record.id, record.variant);
+  return fmt::format("{}/{}/{:03}-{}", path_, record.traced() ? kTraces : kTrials, record.id,
+                     record.variant);
 }
 
 bool IsRunDirectory(const std::string& path) {

@@ -29,6 +29,7 @@ struct RunInfo {
 //   calibration.log      of the server that the prompt was made with, where it was made
 //   trials/001-f16/      trial.json, request.json, server.log, … of one trial
 //   trials/.next/        the trial that is being run
+//   traces/001-f16/      the same of a traced trial, with its trace: never among the timed ones
 //
 // A trial's folder appears whole, by a rename: after a crash there are the trials that ended, and
 // perhaps .next, which nobody reads. The folder may be moved and packed: paths in it name the files
@@ -41,8 +42,8 @@ class RunDirectory {
   static base::Result<RunDirectory> Create(const std::string& path, const experiment::Spec& spec,
                                            const RunInfo& info);
   // Open reads what is there. Fails with kNotFound; kUnreadable where permission is missing;
-  // kBadRequest, naming the file, when it is no run directory or of a newer format; kMismatch when a
-  // valid trial was run with another variant or workload than experiment.toml has now.
+  // kBadRequest, naming the file, when it is no run directory or of a newer format; kMismatch when
+  // a valid trial was run with another variant or workload than experiment.toml has now.
   static base::Result<RunDirectory> Open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -50,6 +51,9 @@ class RunDirectory {
   [[nodiscard]] const RunInfo& info() const { return info_; }
   // trials are in the order in which they were run.
   [[nodiscard]] const std::vector<experiment::TrialRecord>& trials() const { return trials_; }
+  // traces are the traced trials, in the order in which they were run. Their ids count on their
+  // own.
+  [[nodiscard]] const std::vector<experiment::TrialRecord>& traces() const { return traces_; }
 
   base::Status WritePrompt(std::string_view prompt) const;
   [[nodiscard]] base::Result<std::string> ReadPrompt() const;
@@ -59,7 +63,8 @@ class RunDirectory {
   // BeginTrial empties trials/.next and returns its path.
   [[nodiscard]] base::Result<std::string> BeginTrial() const;
   // EndTrial writes trial.json and request.json into trials/.next, flushes it to disk, gives it its
-  // name and adds the record to trials(). Fails with kUnreadable; then trials() is as before.
+  // name and adds the record to trials(), or to traces() when it is a traced one. Fails with
+  // kUnreadable; then they are as before.
   base::Status EndTrial(experiment::TrialRecord record);
 
   // RemoveUnused removes a run directory in which nothing was run and nothing logged. Returns
@@ -72,13 +77,13 @@ class RunDirectory {
  private:
   RunDirectory(std::string path, experiment::Spec spec, RunInfo info)
       : path_(std::move(path)), spec_(std::move(spec)), info_(std::move(info)) {}
-  base::Status ReadTrials();
-  [[nodiscard]] base::Status CheckSettings() const;
+  [[nodiscard]] base::Status CheckSettings(
+      const std::vector<experiment::TrialRecord>& trials) const;
 
   std::string path_;
   experiment::Spec spec_;
   RunInfo info_;
-  std::vector<experiment::TrialRecord> trials_;
+  std::vector<experiment::TrialRecord> trials_, traces_;
 };
 
 // IsRunDirectory tells whether a path looks like one.

@@ -98,6 +98,35 @@ TEST(RunDirectory, GivesBackWhatWasPutIn) {
   EXPECT_EQ(AsText(again->trials()[0]), AsText(expected));
 }
 
+TEST(RunDirectory, KeepsTracedTrialsApart) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  ASSERT_TRUE(run && run->BeginTrial() && run->EndTrial(FullRecord()));
+  TrialRecord traced = FullRecord();
+  traced.id = 1;
+  traced.collector = "rocprofv3";
+  traced.trace = experiment::CollectedTrace{.file = "rocprofv3/1_results.db",
+                                            .others = {"rocprofv3/2_results.db"},
+                                            .bytes = 123,
+                                            .flush = Nanos(4'000),
+                                            .how = "it was told to",
+                                            .notes = {"a note"}};
+  const auto next = run->BeginTrial();
+  ASSERT_TRUE(next);
+  std::ofstream(*next + "/a.db") << "x";
+  ASSERT_TRUE(run->EndTrial(traced));
+  EXPECT_TRUE(fs::exists(path + "/traces/001-q4/a.db"));
+
+  const auto again = RunDirectory::Open(path);
+  ASSERT_TRUE(again) << again.error().Text();
+  EXPECT_EQ(again->trials().size(), 1U);
+  ASSERT_EQ(again->traces().size(), 1U);
+  EXPECT_EQ(again->traces()[0].collector, "rocprofv3");
+  EXPECT_EQ(again->traces()[0].trace, traced.trace);
+  EXPECT_EQ(again->FolderOf(again->traces()[0]), path + "/traces/001-q4");
+}
+
 TEST(RunDirectory, KeepsThePromptOfALongContext) {
   const sys::SampleFolder folder;
   auto run = RunDirectory::Create(folder.path() + "/run", TwoVariants(), {});

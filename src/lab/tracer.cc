@@ -1,0 +1,96 @@
+#include "lab/tracer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "experiment/contract.h"
+
+namespace culprit::lab {
+namespace {
+
+using base::Fail;
+using base::Result;
+using experiment::TrialRecord;
+
+class Tracer {
+ public:
+  Tracer(const TracePlan& plan, Bench& bench, const Notebook& notebook)
+      : plan_(plan), bench_(bench), notebook_(notebook), traces_(plan.earlier) {}
+
+  Result<std::vector<std::string>> Run() {
+    std::vector<std::string> problems;
+    for (std::size_t arm = 0; arm < experiment::ArmCount(plan_.spec); ++arm) {
+      if (HasTrace(arm)) continue;
+      auto problem = Trace(arm);
+      if (!problem) return Fail(std::move(problem.error()));
+      if (!problem->empty()) problems.push_back(*std::move(problem));
+    }
+    return problems;
+  }
+
+ private:
+  [[nodiscard]] bool HasTrace(std::size_t arm) const {
+    return std::any_of(traces_.begin(), traces_.end(), [&](const TrialRecord& trial) {
+      return trial.valid() && experiment::ArmOf(plan_.spec, trial) == arm;
+    });
+  }
+
+  // Returns why the arm has no trace, or "".
+  Result<std::string> Trace(std::size_t arm) {
+    for (int left = kMostTraces; left > 0; --left) {
+      auto record = RunOnce(arm);
+      if (!record) return Fail(std::move(record.error()));
+      auto objections =
+          experiment::ObjectTo(*record, plan_.spec.workload, Measured(record->variant));
+      std::move(objections.begin(), objections.end(), std::back_inserter(record->objections));
+      if (auto kept = notebook_.end(*record); !kept) return Fail(std::move(kept.error()));
+      traces_.push_back(*std::move(record));
+      const TrialRecord& trial = traces_.back();
+      if (trial.valid()) return std::string();
+      const bool passing =
+          std::all_of(trial.objections.begin(), trial.objections.end(), experiment::Temporary);
+      if (passing && left > 1) continue;
+      return fmt::format("{} has no trace: {}", trial.variant, trial.objections.front().text);
+    }
+    return std::string();
+  }
+
+  Result<TrialRecord> RunOnce(std::size_t arm) {
+    auto folder = notebook_.begin();
+    if (!folder) return Fail(std::move(folder.error()));
+    const auto collector = plan_.collector();
+    PlannedTrial planned;
+    planned.id = traces_.empty() ? 1 : traces_.back().id + 1;
+    planned.position = static_cast<int>(traces_.size());
+    planned.baseline = arm == 0;
+    planned.variant = &plan_.spec.variants[plan_.spec.design.same_variant ? 0 : arm];
+    planned.folder = *std::move(folder);
+    planned.slots = notebook_.slots;
+    planned.collector = collector.get();
+    if (auto ready = notebook_.starting(planned); !ready) return Fail(std::move(ready.error()));
+    return RunTrial(plan_.spec, plan_.prompt, planned, bench_);
+  }
+
+  [[nodiscard]] const TrialRecord* Measured(const std::string& variant) const {
+    const auto it = std::find_if(plan_.timed.begin(), plan_.timed.end(), [&](const auto& trial) {
+      return trial.valid() && trial.variant == variant;
+    });
+    return it == plan_.timed.end() ? nullptr : &*it;
+  }
+
+  const TracePlan& plan_;
+  Bench& bench_;
+  const Notebook& notebook_;
+  std::vector<TrialRecord> traces_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> TakeTraces(const TracePlan& plan, Bench& bench,
+                                            const Notebook& notebook) {
+  return Tracer(plan, bench, notebook).Run();
+}
+
+}  // namespace culprit::lab
