@@ -218,6 +218,7 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
   // Of several variants in a file, A/A takes the baseline.
   if (options.same_variant && spec.variants.size() > 1) spec.variants.resize(1);
   SetMachine(options, spec);
+  if (!options.collector.empty()) spec.collector = options.collector;
   for (Variant& variant : spec.variants) FindInPath(variant.binary);
   return spec;
 }

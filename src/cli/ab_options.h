@@ -24,7 +24,7 @@ struct SpecOptions {
   bool same_variant = false;
   std::vector<std::string> stop_services, stop_user_services;
   std::vector<int> health;
-  std::string power_profile;
+  std::string power_profile, collector;
   std::optional<int> load_timeout_s, request_timeout_s, health_timeout_s;
 };
 void AddSpecOptions(CLI::App& command, SpecOptions& options);

@@ -5,8 +5,8 @@ namespace culprit::cli {
 std::vector<Subcommand> AddSubcommands(CLI::App& program) {
   std::vector<Subcommand> all;
   for (const auto add :
-       {AddInit, AddAb, AddCalibrate, AddSummarize, AddPower, AddDoctor, AddRestore, AddCompare,
-        AddAnalyze, AddTraceInfo, AddClassify, AddGuardian}) {
+       {AddInit, AddRun, AddAb, AddTrace, AddCalibrate, AddSummarize, AddPower, AddDoctor,
+        AddRestore, AddCompare, AddAnalyze, AddTraceInfo, AddClassify, AddGuardian}) {
     all.push_back(add(program));
   }
   return all;

@@ -26,7 +26,9 @@ Subcommand AddGuardian(CLI::App& program);
 Subcommand AddInit(CLI::App& program);
 Subcommand AddPower(CLI::App& program);
 Subcommand AddRestore(CLI::App& program);
+Subcommand AddRun(CLI::App& program);
 Subcommand AddSummarize(CLI::App& program);
+Subcommand AddTrace(CLI::App& program);
 Subcommand AddTraceInfo(CLI::App& program);
 
 // AddSubcommands adds all of them, in the order in which help lists them.

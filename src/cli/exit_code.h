@@ -12,6 +12,8 @@ enum class ExitCode {
   kInvalid = 3,        // the comparison is invalid or incomplete
   kGateFailed = 4,     // the correctness gate failed
   kEnvironment = 5,    // no such file, no permission, no GPU, busy
+  kCannotTell = 125,   // only with --bisect: git skips this build
+  kStopBisect = 128,   // only with --bisect: git ends the bisection
   kInterrupted = 130,  // after restoring
 };
 

@@ -112,60 +112,6 @@ Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const AnalysisOpti
   return query;
 }
 
-// Untraced is what a run without a profiler says of a phase.
-struct Untraced {
-  Tokens tokens;
-  NanosF time;
-};
-
-// UntracedOf is absent when the server timed nothing of the phase.
-std::optional<Untraced> UntracedOf(const Completion& run, Phase phase) {
-  if (!run.timings) return std::nullopt;
-  const auto& timings = *run.timings;
-  const auto tokens = phase == Phase::kDecode ? timings.decoded() : std::optional(timings.prompt);
-  const NanosF time = phase == Phase::kDecode ? timings.predicted_time : timings.prompt_time;
-  if (!tokens || Count(*tokens) < 1 || time <= NanosF(0)) return std::nullopt;
-  return Untraced{*tokens, time};
-}
-
-// Misfit says why a run without a profiler is none of the request that was traced.
-std::optional<base::Error> Misfit(const Completion& run, const std::optional<Untraced>& untraced,
-                                  const std::string& file, const Analysis& traced) {
-  const auto misfit = [&](std::string why) {
-    return base::Error{ErrorCode::kMismatch, std::move(why), file,
-                       "measure without a profiler at the length of the trace"};
-  };
-  if (!untraced) return misfit("holds no server timings");
-  if (untraced->tokens != traced.tokens) {
-    return misfit(fmt::format("was measured over {} tokens, the trace over {}",
-                              Count(untraced->tokens), Count(traced.tokens)));
-  }
-  const auto& prompt = traced.found.prompt;
-  if (prompt && Count(run.prompt) > 0 && run.prompt != *prompt) {
-    return misfit(fmt::format("was measured after a prompt of {} tokens, the trace after {}",
-                              Count(run.prompt), Count(*prompt)));
-  }
-  return std::nullopt;
-}
-
-Status AddUntracedFiles(const std::vector<std::string>& paths, bool named, Variant& variant) {
-  std::optional<base::Error> last;
-  for (const std::string& path : paths) {
-    auto run = store::ReadCompletionFile(path);
-    if (!run) return Fail(std::move(run.error()));
-    const auto untraced = UntracedOf(*run, variant.analysis.found.window.phase);
-    if (auto misfit = Misfit(*run, untraced, path, variant.analysis)) {
-      if (named) return Fail(*std::move(misfit));
-      variant.warnings.push_back("left out: " + misfit->Text());
-      last = std::move(misfit);
-      continue;
-    }
-    variant.untraced.emplace_back(untraced->time / static_cast<double>(Count(untraced->tokens)));
-  }
-  if (variant.untraced.empty() && last) return Fail(*std::move(last));
-  return {};
-}
-
 Status AddUntraced(const VariantArgument& argument, const store::TrialFiles& files,
                    Variant& variant) {
   if (!argument.with_untraced) return {};
@@ -176,8 +122,14 @@ Status AddUntraced(const VariantArgument& argument, const store::TrialFiles& fil
         "of the trace; give the JSON of the run instead");
     return {};
   }
-  if (argument.untraced_file) return AddUntracedFiles({*argument.untraced_file}, true, variant);
-  return AddUntracedFiles(files.untraced, false, variant);
+  const bool named = argument.untraced_file.has_value();
+  std::vector<UntracedRun> runs;
+  for (const auto& path : named ? std::vector{*argument.untraced_file} : files.untraced) {
+    auto run = store::ReadCompletionFile(path);
+    if (!run) return Fail(std::move(run.error()));
+    runs.push_back({path, *std::move(run)});
+  }
+  return AddUntracedRuns(runs, named, variant);
 }
 
 // Loaded is a variant's input, read and not yet analysed.
@@ -186,6 +138,18 @@ struct Loaded {
   WindowQuery query;
   trace::Trace trace;
 };
+
+Result<Loaded> Load(store::TrialFiles files, const AnalysisOptions& options) {
+  if (!options.request_file.empty()) files.request = options.request_file;
+  if (!options.log_file.empty()) files.log = options.log_file;
+  auto query = MakeQuery(files, options);
+  if (!query) return Fail(std::move(query.error()));
+
+  auto trace =
+      ReadWithProgress(files.trace, {.process = options.process, .full_check = options.full_check});
+  if (!trace) return Fail(std::move(trace.error()));
+  return Loaded{std::move(files), *std::move(query), *std::move(trace)};
+}
 
 Result<Loaded> Load(const VariantArgument& argument, const AnalysisOptions& options) {
   auto files = store::FindTrialFiles(argument.path);
@@ -197,15 +161,7 @@ Result<Loaded> Load(const VariantArgument& argument, const AnalysisOptions& opti
     }
     return Fail(std::move(error));
   }
-  if (!options.request_file.empty()) files->request = options.request_file;
-  if (!options.log_file.empty()) files->log = options.log_file;
-  auto query = MakeQuery(*files, options);
-  if (!query) return Fail(std::move(query.error()));
-
-  auto trace = ReadWithProgress(files->trace,
-                                {.process = options.process, .full_check = options.full_check});
-  if (!trace) return Fail(std::move(trace.error()));
-  return Loaded{*std::move(files), *std::move(query), *std::move(trace)};
+  return Load(*std::move(files), options);
 }
 
 // Generated is how many tokens a request made, the first one included.
@@ -290,6 +246,20 @@ Result<analysis::RuleSet> LoadRules(const std::string& file) {
   auto rules = analysis::ParseRules(file, bytes->view());
   if (!rules) return Fail(std::move(rules.error()));
   return analysis::InFront(*std::move(rules));
+}
+
+Result<Variant> LoadTraced(const std::string& label, const store::TrialFiles& files,
+                           std::span<const UntracedRun> untraced, const AnalysisOptions& options,
+                           const analysis::RuleSet& rules) {
+  auto loaded = Load(files, options);
+  if (!loaded) return Fail(std::move(loaded.error()));
+  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules);
+  if (!analysis) return Fail(std::move(analysis.error()));
+  Variant variant{label, *std::move(analysis), {}, {}};
+  if (auto added = AddUntracedRuns(untraced, true, variant); !added) {
+    return Fail(std::move(added.error()).In(label));
+  }
+  return variant;
 }
 
 Result<Variant> LoadVariant(const VariantArgument& argument, const AnalysisOptions& options,

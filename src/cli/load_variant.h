@@ -9,6 +9,8 @@
 #include "analysis/attribute.h"
 #include "analysis/rules.h"
 #include "base/result.h"
+#include "cli/untraced.h"
+#include "store/trial_folder.h"
 #include "trace/reader.h"
 
 namespace culprit::cli {
@@ -44,6 +46,12 @@ base::Result<trace::Trace> ReadWithProgress(const std::string& path, trace::Read
 
 // LoadRules returns the shipped rules, with the user's file in front when one is given.
 base::Result<analysis::RuleSet> LoadRules(const std::string& file);
+
+// LoadTraced reads a traced trial, and sets beside it what was measured without a profiler.
+base::Result<analysis::Variant> LoadTraced(const std::string& label, const store::TrialFiles& files,
+                                           std::span<const UntracedRun> untraced,
+                                           const AnalysisOptions& options,
+                                           const analysis::RuleSet& rules);
 
 // LoadVariant reads a variant's trace, request, log and untraced runs, and analyses it.
 //

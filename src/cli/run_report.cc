@@ -38,15 +38,6 @@ std::optional<AaSession::Metric> MetricOf(const experiment::Judgement& judgement
   return metric;
 }
 
-bool HasRegression(const Evaluation& evaluation) {
-  return std::any_of(evaluation.candidates.begin(), evaluation.candidates.end(),
-                     [](const auto& candidate) {
-                       if (candidate.same_objects) return false;  // noise, whatever the verdict
-                       return candidate.decode.verdict == stats::Verdict::kRegression ||
-                              candidate.prefill.verdict == stats::Verdict::kRegression;
-                     });
-}
-
 }  // namespace
 
 experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::string& state_folder) {
@@ -91,17 +82,15 @@ std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord&
   return sys::IsThere(log) ? log : "";
 }
 
-ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,
-                  const std::string& fail_on) {
-  const auto evaluation = experiment::Evaluate(run.spec(), run.trials(), run.info().floors);
-  report::AbContext context{.where = run.path(), .notes = run.info().notes};
+Evaluation EvaluateRun(const store::RunDirectory& run) {
+  return experiment::Evaluate(run.spec(), run.trials(), run.info().floors);
+}
+
+report::Report VerdictReport(const store::RunDirectory& run, const Evaluation& evaluation) {
+  report::AbContext context{.where = run.path(), .notes = run.info().notes, .is_run = true};
   context.finished = evaluation.finished;
   if (evaluation.ended_by_void) context.log = LogOf(run, run.trials().back());
-  const auto report = report::AbReport(run.spec(), evaluation, context);
-  if (auto emitted = Emit(report, output); !emitted) return PrintError(emitted.error());
-  if (!evaluation.compared()) return ExitCode::kInvalid;
-  const bool regression = fail_on == "regression" && HasRegression(evaluation);
-  return regression ? ExitCode::kRegression : ExitCode::kDone;
+  return report::AbReport(run.spec(), evaluation, context);
 }
 
 }  // namespace culprit::cli

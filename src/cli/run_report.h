@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "cli/exit_code.h"
 #include "cli/output.h"
 #include "experiment/evaluation.h"
 #include "store/run_directory.h"
@@ -16,11 +15,11 @@ inline constexpr std::size_t kFloorPairs = 6;  // fewer say more of chance than 
 experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::string& state_folder);
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder);
 
-// PrintRun evaluates a run directory and writes its report, the same each time: noise floors are
-// those that were known when the run began. With fail_on "regression" it returns kRegression when a
-// candidate's decode or prefill is one; kInvalid when there is no complete pair.
-ExitCode PrintRun(const store::RunDirectory& run, const OutputOptions& output,
-                  const std::string& fail_on);
+// EvaluateRun judges a run directory, the same each time: noise floors are those that were known
+// when the run began. VerdictReport is the report on it.
+experiment::Evaluation EvaluateRun(const store::RunDirectory& run);
+report::Report VerdictReport(const store::RunDirectory& run,
+                             const experiment::Evaluation& evaluation);
 
 // LogOf is the path of what a trial's server said; "" when none was started.
 std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial);

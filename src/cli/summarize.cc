@@ -82,7 +82,11 @@ Result<Runs> Load(const Options& options) {
 ExitCode SummarizeRun(const std::string& path, const OutputOptions& output) {
   const auto run = store::RunDirectory::Open(path);
   if (!run) return PrintError(run.error());
-  return PrintRun(*run, output, "");
+  const auto evaluation = EvaluateRun(*run);
+  if (auto emitted = Emit(VerdictReport(*run, evaluation), output); !emitted) {
+    return PrintError(emitted.error());
+  }
+  return evaluation.compared() ? ExitCode::kDone : ExitCode::kInvalid;
 }
 
 ExitCode Run(const Options& options) {

@@ -229,12 +229,12 @@ void AddNotes(const Spec& spec, const Evaluation& evaluation, const AbContext& c
                      voided == 1 ? "its pair counts" : "their pairs count")});
   }
   if (evaluation.unpaired > 0 && evaluation.voided.empty() && context.finished) {
-    notes.push_back({Level::kWarning, "unpaired_trials",
-                     fmt::format("{} left out: {} no partner of another variant",
-                                 evaluation.unpaired == 1
-                                     ? "1 trial was"
-                                     : fmt::format("{} trials were", evaluation.unpaired),
-                                 evaluation.unpaired == 1 ? "it has" : "they have")});
+    notes.push_back(
+        {Level::kWarning, "unpaired_trials",
+         fmt::format("{} left out: {} no partner of another variant",
+                     evaluation.unpaired == 1 ? "1 trial was"
+                                              : fmt::format("{} trials were", evaluation.unpaired),
+                     evaluation.unpaired == 1 ? "it has" : "they have")});
   }
   if (!evaluation.candidates.empty()) {  // all have the same margins
     AddFloorNote(evaluation.candidates.front().decode, notes);
@@ -262,9 +262,10 @@ std::string TraceLine(const VariantSummary& summary) {
                      base::Exact(std::round(summary.decode->millis() * 1e4) / 1e4).value_or(""));
 }
 
-void AddAdvice(const Evaluation& evaluation, std::vector<std::string>& advice) {
+void AddAdvice(const Evaluation& evaluation, const AbContext& context,
+               std::vector<std::string>& advice) {
   if (!evaluation.baseline.decode) return;
-  std::string line = "which kernels did it: culprit compare " + TraceLine(evaluation.baseline);
+  std::string line = "with traces of your own: culprit compare " + TraceLine(evaluation.baseline);
   bool changed = false;
   for (const CandidateResult& candidate : evaluation.candidates) {
     if (!candidate.summary.decode || candidate.same_objects) continue;
@@ -272,7 +273,15 @@ void AddAdvice(const Evaluation& evaluation, std::vector<std::string>& advice) {
                candidate.decode.verdict == Verdict::kImprovement;
     line += " " + TraceLine(candidate.summary);
   }
-  if (changed) advice.push_back(line);
+  if (!changed) return;
+  if (context.is_run) {
+    const std::string run = Printable(context.where);
+    advice.push_back(fmt::format(
+        "which kernels did it: culprit trace --resume {} takes a trace of each, culprit compare {} "
+        "compares them",
+        run, run));
+  }
+  advice.push_back(line);
 }
 
 // What ended a run early, or kept it from saying anything at all.
@@ -307,7 +316,7 @@ Report AbReport(const Spec& spec, const Evaluation& evaluation, const AbContext&
   report.tables = AbTables(spec, evaluation);
   AddNotes(spec, evaluation, context, report.notes);
   SortNotes(report.notes);
-  AddAdvice(evaluation, report.advice);
+  AddAdvice(evaluation, context, report.advice);
   if (!context.log.empty()) report.advice.push_back("the server's log: " + Printable(context.log));
   return report;
 }

@@ -14,6 +14,7 @@ struct AbContext {
   std::string where;               // the run directory, or the file that the numbers came from
   std::string log = {};            // of the trial that ended the run; "" without such a trial
   std::vector<std::string> notes;  // of the run: what could not be done on the machine
+  bool is_run = false;             // where is a run directory, which can be traced
   bool finished = true;            // false: the run was broken off or is still going on
   bool counts_known = true;        // false: nothing tells how many tokens the prompt had
 };

@@ -240,12 +240,12 @@ class Story {
 // AddPair tells about one candidate. Where there are several, each sentence that does not name it
 // begins with its label, each table with the pair, and the ids of later tables end in a number.
 void AddPair(const Attribution& attribution, const CostUnit& unit, analysis::Phase phase,
-             std::size_t kernels, std::optional<std::size_t> number, Report& report) {
+             const CompareWishes& wishes, std::optional<std::size_t> number, Report& report) {
   const std::string candidate = base::Printable(attribution.label_b);
   const std::string lead = number ? candidate + ": " : "";
   const Story story(attribution, unit, phase);
-  report.headline.push_back(story.Headline());
-  report.headline.push_back(story.Culprit());
+  if (!wishes.judged) report.headline.push_back(story.Headline());
+  report.headline.push_back((wishes.judged ? lead : "") + story.Culprit());
   if (auto text = story.Speculation(); !text.empty()) report.headline.push_back(std::move(text));
   const auto note = [&](Note::Level level, const char* id, const std::string& text) {
     if (!text.empty()) report.notes.push_back({level, id, lead + text});
@@ -265,17 +265,17 @@ void AddPair(const Attribution& attribution, const CostUnit& unit, analysis::Pha
     }
     report.tables.push_back(std::move(table));
   };
-  add(TracedTable(attribution, unit, kernels));
+  add(TracedTable(attribution, unit, wishes.kernels));
   if (attribution.untraced) add(ScaledTable(attribution, unit));
 }
 
 }  // namespace
 
 Report CompareReport(std::span<const Variant> variants, std::span<const Attribution> attributions,
-                     std::size_t kernels, bool incomplete) {
+                     const CompareWishes& wishes) {
   const analysis::Phase phase = variants.front().analysis.found.window.phase;
   const CostUnit unit = CostUnit::Of(phase);
-  Report report{.kind = "compare", .title = "", .incomplete = incomplete};
+  Report report{.kind = "compare", .title = "", .incomplete = wishes.incomplete};
   for (const Variant& variant : variants) {
     const std::size_t at = report.title.empty() ? 0 : &variant == &variants[1] ? 1 : 2;
     constexpr const char* kBetween[] = {"", " → ", ", "};  // "f16 → q4, nofa"
@@ -284,7 +284,7 @@ Report CompareReport(std::span<const Variant> variants, std::span<const Attribut
   }
   for (std::size_t i = 0; i < attributions.size(); ++i) {
     const auto number = attributions.size() > 1 ? std::optional(i) : std::nullopt;
-    AddPair(attributions[i], unit, phase, kernels, number, report);
+    AddPair(attributions[i], unit, phase, wishes, number, report);
   }
   const bool speculates = std::ranges::any_of(
       attributions, [](const Attribution& pair) { return pair.speculation.has_value(); });

@@ -27,7 +27,7 @@ Variant Make(const std::string& label, const Works& step, std::vector<double> un
 Report Tell(const Variant& a, const Variant& b) {
   const std::vector<Variant> variants = {a, b};
   const std::vector<analysis::Attribution> attributions = {Attribute(a, b)};
-  return CompareReport(variants, attributions, 3, false);
+  return CompareReport(variants, attributions, {.kernels = 3});
 }
 Works With(Works step, std::string_view kernel, Nanos time, int times = 1) {
   for (Work& work : step) {

@@ -1,4 +1,4 @@
-#include "cli/ab_plan.h"
+#include "cli/plan.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,28 @@ namespace culprit::cli {
 using base::Printable;
 using experiment::Spec;
 
-std::string PlanText(const Spec& spec) {
+namespace {
+
+std::string OrderText(const Spec& spec) {
+  const std::size_t arms = experiment::ArmCount(spec);
+  const auto design = experiment::DesignOf(spec.design);
+  std::string text =
+      fmt::format("\norder, {} {} pairs{}:", spec.design.pairs ? "in" : "in at most", design.cap(),
+                  spec.design.seed ? "" : ", or turned round, which is drawn when the run begins");
+  std::size_t pair = design.cap();
+  for (const auto& slot :
+       experiment::OrderOfTrials(arms, design.cap(), spec.design.seed.value_or(0))) {
+    if (slot.pair != pair) text += "\n ";
+    pair = slot.pair;
+    text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")
+                                            : spec.variants[slot.variant].label);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string PlanText(const Spec& spec, Stages stages) {
   std::string text =
       fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
                   Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
@@ -31,18 +52,10 @@ std::string PlanText(const Spec& spec) {
                            : fmt::format("  without {}\n", key);
     }
   }
-  const std::size_t arms = experiment::ArmCount(spec);
-  const auto design = experiment::DesignOf(spec.design);
-  text +=
-      fmt::format("\norder, {} {} pairs{}:", spec.design.pairs ? "in" : "in at most", design.cap(),
-                  spec.design.seed ? "" : ", or turned round, which is drawn when the run begins");
-  std::size_t pair = design.cap();
-  for (const auto& slot :
-       experiment::OrderOfTrials(arms, design.cap(), spec.design.seed.value_or(0))) {
-    if (slot.pair != pair) text += "\n ";
-    pair = slot.pair;
-    text += " " + (spec.design.same_variant ? std::string(slot.variant == 0 ? "A" : "A'")
-                                            : spec.variants[slot.variant].label);
+  if (stages.measure) text += OrderText(spec);
+  if (stages.trace) {
+    text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
+                        spec.collector.empty() ? "" : ", by " + spec.collector);
   }
   for (const auto& unit : spec.machine.stop_services)
     text += fmt::format("\nstops {}", Printable(unit));

@@ -1,0 +1,78 @@
+#include "cli/exit_rule.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace culprit::cli {
+namespace {
+
+using experiment::Evaluation;
+using experiment::Judgement;
+
+constexpr std::string_view kRegressionWord = "regression";
+
+// "regression" → 0, "regression:2.5" → 2.5; anything else is absent.
+std::optional<double> LeastPercent(std::string_view text) {
+  if (!text.starts_with(kRegressionWord)) return std::nullopt;
+  text.remove_prefix(kRegressionWord.size());
+  if (text.empty()) return 0;
+  double percent = 0;
+  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), percent);
+  const bool number = text[0] == ':' && error == std::errc() && end == text.data() + text.size();
+  if (!number || !(percent >= 0 && percent < 1e6)) return std::nullopt;
+  return percent;
+}
+
+bool Counts(const Judgement& judgement, double least_percent) {
+  return judgement.verdict == stats::Verdict::kRegression && judgement.comparison &&
+         100 * judgement.comparison->change().value() >= least_percent;
+}
+
+bool HasRegression(const Evaluation& evaluation, double least_percent) {
+  return std::any_of(
+      evaluation.candidates.begin(), evaluation.candidates.end(), [&](const auto& candidate) {
+        if (candidate.same_objects) return false;  // noise, whatever the verdict
+        return Counts(candidate.decode, least_percent) || Counts(candidate.prefill, least_percent);
+      });
+}
+
+bool IsDecided(const Evaluation& evaluation) {
+  return std::none_of(evaluation.candidates.begin(), evaluation.candidates.end(),
+                      [](const auto& candidate) {
+                        return candidate.decode.verdict == stats::Verdict::kInconclusive;
+                      });
+}
+
+}  // namespace
+
+void AddExitRule(CLI::App& command, ExitRule& rule) {
+  command
+      .add_option("--fail-on", rule.fail_on,
+                  "regression[:PCT]: exit with 1 when a candidate is one, of at least PCT percent")
+      ->type_name("WHAT")
+      ->check(CLI::Validator(
+          [](const std::string& text) {
+            return LeastPercent(text) ? "" : text + " is not regression or regression:PERCENT";
+          },
+          ""));
+  command.add_flag("--bisect", rule.bisect,
+                   "Exit as git bisect run wants: 0 good, 1 regression, 125 cannot tell, 128 stop");
+}
+
+ExitCode Apply(const ExitRule& rule, const Evaluation& evaluation, ExitCode code) {
+  if (code != ExitCode::kDone) return ApplyWithout(rule, code);
+  if (rule.fail_on.empty() && !rule.bisect) return code;
+  if (HasRegression(evaluation, LeastPercent(rule.fail_on).value_or(0))) {
+    return ExitCode::kRegression;
+  }
+  return rule.bisect && !IsDecided(evaluation) ? ExitCode::kCannotTell : ExitCode::kDone;
+}
+
+ExitCode ApplyWithout(const ExitRule& rule, ExitCode code) {
+  if (!rule.bisect || code == ExitCode::kDone) return code;
+  return code == ExitCode::kInvalid ? ExitCode::kCannotTell : ExitCode::kStopBisect;
+}
+
+}  // namespace culprit::cli

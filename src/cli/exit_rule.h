@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/exit_code.h"
+#include "experiment/evaluation.h"
+
+namespace culprit::cli {
+
+// ExitRule says what a verdict does to the exit code: nothing, unless a script asks for it.
+//
+// fail_on is "" or "regression[:PCT]", where a regression of less than PCT percent does not count.
+// bisect is for `git bisect run`, with the baseline as the good build.
+struct ExitRule {
+  std::string fail_on;
+  bool bisect = false;
+};
+void AddExitRule(CLI::App& command, ExitRule& rule);
+
+// Apply turns the code that a command ends with into the one that the rule asks for: kRegression
+// when a candidate's decode or prefill is a regression that counts. With bisect kDone means that
+// all was decided and is none; where it was not decided, or nothing could be compared, the code is
+// kCannotTell, and kStopBisect where this machine or the command line is at fault.
+ExitCode Apply(const ExitRule& rule, const experiment::Evaluation& evaluation, ExitCode code);
+// ApplyWithout is for a command that came to no evaluation.
+ExitCode ApplyWithout(const ExitRule& rule, ExitCode code);
+
+}  // namespace culprit::cli

@@ -1,0 +1,382 @@
+#include "cli/lab_run.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <ctime>
+#include <filesystem>
+#include <random>
+
+#include "base/number_format.h"
+#include "base/printable.h"
+#include "cli/borrow.h"
+#include "cli/hashing.h"
+#include "cli/output.h"
+#include "cli/prompt.h"
+#include "cli/restore_report.h"
+#include "cli/run_report.h"
+#include "collect/registry.h"
+#include "gpu/registry.h"
+#include "host/session.h"
+#include "lab/tracer.h"
+#include "sys/host_time.h"
+
+namespace culprit::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using base::ErrorCode;
+using base::Fail;
+using base::Result;
+using base::Status;
+using experiment::Spec;
+
+std::string UtcNow(const char* format) {
+  return fmt::format(fmt::runtime(format), fmt::gmtime(std::time(nullptr)));
+}
+
+// culprit-runs/20261130-071500-f16-q4
+std::string DefaultFolder(const Spec& spec) {
+  std::string name = UtcNow("culprit-runs/{:%Y%m%d-%H%M%S}");
+  for (std::size_t i = 0; i < std::min<std::size_t>(spec.variants.size(), 3); ++i) {
+    name += "-" + spec.variants[i].label;
+  }
+  return name;
+}
+
+experiment::Facts MachineFacts(const gpu::Device& device) {
+  experiment::Facts facts{{"device", device.info().name},
+                          {"device_vendor", std::string(gpu::Name(device.info().vendor))},
+                          {"boot_id", sys::BootId()}};
+  if (device.info().driver) facts["driver"] = *device.info().driver;
+  utsname system{};
+  if (::uname(&system) == 0) facts["kernel"] = system.release;
+  return facts;
+}
+
+// Pairs of two machines cannot be judged together.
+Status CheckSameMachine(const experiment::Facts& before, const experiment::Facts& now) {
+  for (const char* key : {"device", "driver", "kernel"}) {
+    const auto was = before.find(key), is = now.find(key);
+    if (was == before.end() || is == now.end() || was->second == is->second) continue;
+    return Fail(ErrorCode::kMismatch,
+                fmt::format("the run was begun with the {} {}, and here it is {}", key, was->second,
+                            is->second),
+                "--resume", "begin a run of its own on this machine");
+  }
+  return {};
+}
+
+std::string_view CommandName(Stages stages) {
+  if (!stages.trace) return "ab";
+  return stages.measure ? "run" : "trace";
+}
+
+// Without a wish, the kernels' own profiler where there is one for the device.
+std::string CollectorFor(gpu::Vendor vendor) {
+  return std::string(vendor == gpu::Vendor::kAmd ? collect::kRocprofv3 : collect::kGgmlOps);
+}
+
+void AddOnce(const std::string& note, std::vector<std::string>& notes) {
+  if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
+// Every half a minute, and soon at first: nobody should wonder why nothing happens.
+void TellOfWaiting(const gpu::IdleResult& so_far) {
+  if (so_far.readings % 30 != 3) return;
+  Say(fmt::format("waiting for an idle machine: {} busy at reading {}", base::Percent(*so_far.busy),
+                  so_far.readings));
+}
+
+// Staged is one borrowing of the machine for the stages of a run directory.
+class Staged {
+ public:
+  Staged(const LabOptions& options, Stages stages, store::RunDirectory run,
+         const sys::StopSignal& stop)
+      : options_(options),
+        stages_(stages),
+        run_(std::move(run)),
+        stop_(stop),
+        devices_(gpu::FindDevices()),
+        bench_{.device = *devices_.devices.front(),
+               .pace = {.now = sys::BoottimeNow,
+                        .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); },
+                        .busy = TellOfWaiting},
+               .stop = stop} {}
+
+  tl::expected<LabRun, ExitCode> Run() {
+    auto state = host::StateFolder();
+    if (!state) return tl::unexpected(PrintError(state.error()));
+    state_ = *std::move(state);
+    bench_.hashes = sys::FileHashes(state_, TellOfHashing());
+    const std::string holder = fmt::format("culprit {} in {}", CommandName(stages_), run_.path());
+    auto session = host::Session::Begin(SessionFor(run_.spec(), holder, !options_.no_wait), stop_);
+    if (!session) return tl::unexpected(GiveUp(session.error()));
+    session_ = session->get();
+    const auto done = Borrowed();
+    // The machine comes first, also before an answer.
+    const ExitCode restored = PrintRestored((*session)->End());
+    if (restored != ExitCode::kDone) return tl::unexpected(restored);
+    if (!done) return tl::unexpected(GiveUp(done.error()));
+    if (stages_.measure && measured_.finished && run_.spec().design.same_variant) {
+      RememberFloor(run_, state_);
+    }
+    return LabRun{std::move(run_), std::move(measured_), std::move(untraced_)};
+  }
+
+ private:
+  Status Borrowed() {
+    if (!options_.resume.empty()) {  // somebody may have gone on with it while we waited
+      auto now = store::RunDirectory::Open(options_.resume);
+      if (!now) return Fail(std::move(now.error()));
+      run_ = *std::move(now);
+    }
+    if (auto told = TellOfTheMachine(); !told) return told;
+    JournalServers(*session_, bench_);
+    auto prompt = Prompt();
+    if (!prompt) return Fail(std::move(prompt.error()));
+    std::error_code error;
+    const std::string slots = fs::absolute(run_.path(), error).string() + "/slots";
+    if (run_.spec().workload.cache_prompt) fs::create_directories(slots, error);
+    auto done = RunAll(*prompt, slots);
+    fs::remove_all(slots, error);  // gigabytes that nobody needs again
+    return done;
+  }
+
+  Status RunAll(const std::string& prompt, const std::string& slots) {
+    const lab::Notebook notebook = NotebookWith(slots);
+    if (stages_.measure) {
+      auto outcome = lab::RunExperiment(run_.spec(), prompt, run_.info().floors, run_.trials(),
+                                        bench_, notebook);
+      if (!outcome) return Fail(std::move(outcome.error()));
+      measured_ = *std::move(outcome);
+    }
+    if (!stages_.trace || !measured_.finished) return {};
+    return Trace(prompt, notebook);
+  }
+
+  Status Trace(const std::string& prompt, const lab::Notebook& notebook) {
+    const std::string& wanted = run_.spec().collector;
+    const std::string name = wanted.empty() ? CollectorFor(bench_.device.info().vendor) : wanted;
+    auto known = collect::MakeCollector(name);
+    if (!known) return Fail(std::move(known.error()));
+    auto problems =
+        lab::TakeTraces({.spec = run_.spec(),
+                         .prompt = prompt,
+                         .earlier = run_.traces(),
+                         .timed = run_.trials(),
+                         .collector = [&name] { return *collect::MakeCollector(name); }},
+                        bench_, notebook);
+    if (!problems) return Fail(std::move(problems.error()));
+    untraced_ = *std::move(problems);
+    return {};
+  }
+
+  lab::Notebook NotebookWith(const std::string& slots) {
+    return {.begin = [this] { return run_.BeginTrial(); },
+            .end =
+                [this](const experiment::TrialRecord& record) {
+                  auto kept = run_.EndTrial(record);
+                  if (kept) Say(record.traced() ? TraceLine(record) : TrialLine(record));
+                  return kept;
+                },
+            .starting =
+                [this](const lab::PlannedTrial&) {
+                  if (stop_.requested()) return Status(Fail(sys::Interrupted()));
+                  return session_->EnsureGuardian();
+                },
+            .slots = slots};
+  }
+
+  Status TellOfTheMachine() {
+    store::RunInfo info = run_.info();
+    const experiment::Facts machine = MachineFacts(bench_.device);
+    const bool begun = !run_.trials().empty() || !run_.traces().empty();
+    if (begun) {
+      if (auto same = CheckSameMachine(info.machine, machine); !same) return same;
+      if (info.machine["boot_id"] != machine.at("boot_id")) {
+        AddOnce("the machine was started again in the middle of this run", info.notes);
+      }
+    }
+    for (const auto& warning : session_->warnings()) AddOnce(warning, info.notes);
+    for (const auto& problem : devices_.problems) AddOnce(problem.Text(), info.notes);
+    for (const auto& note : info.notes) Say(note);
+    info.machine = machine;
+    if (auto written = run_.WriteInfo(info); !written || begun) return written;
+    info.floors = FloorsFor(run_, state_);  // asks for the machine
+    return run_.WriteInfo(std::move(info));
+  }
+
+  // A run that goes on has its prompt; otherwise it is the user's, or one for the baseline's model.
+  Result<std::string> Prompt() {
+    if (!options_.resume.empty()) {
+      auto kept = run_.ReadPrompt();  // absent when it was broken off that early
+      if (kept || kept.error().code != ErrorCode::kNotFound) return kept;
+    }
+    auto prompt = options_.prompt_file.empty()
+                      ? FindPrompt({run_.spec(), state_, run_.path(), bench_})
+                      : ReadPromptFor(run_.spec().workload, options_.prompt_file);
+    if (!prompt) return Fail(std::move(prompt.error()));
+    bench_.prompt_fingerprint = prompt->fingerprint;
+    if (auto kept = run_.WritePrompt(prompt->text); !kept) return Fail(std::move(kept.error()));
+    return std::move(prompt->text);
+  }
+
+  std::string TrialLine(const experiment::TrialRecord& record) const {
+    const auto cost = experiment::CostOf(record, experiment::Metric::kDecode);
+    std::string text =
+        fmt::format("trial {} · pair {} · {}", record.id, record.pair + 1, record.variant);
+    if (run_.spec().design.same_variant && !record.baseline) text += " (again)";
+    if (cost && record.valid()) {
+      text += fmt::format(" · {} ms/token, {} tok/s", base::Millis(cost->value()),
+                          base::Rate(cost->value()));
+    }
+    return text + Objections(record);
+  }
+
+  // A traced run has no speed to tell of.
+  std::string TraceLine(const experiment::TrialRecord& record) const {
+    std::string text =
+        fmt::format("trace {} · {} · {}", record.id, record.collector, record.variant);
+    if (record.trace) {
+      text += fmt::format(" · {} in {} · {}", base::Bytes(record.trace->bytes),
+                          base::Seconds(record.trace->flush), base::Printable(record.trace->how));
+    }
+    return text + Objections(record);
+  }
+
+  std::string Objections(const experiment::TrialRecord& record) const {
+    std::string text;
+    for (const auto& objection : record.objections) {
+      text += " · VOID: " + base::Printable(objection.text);
+    }
+    const std::string log = record.valid() ? "" : LogOf(run_, record);
+    return log.empty() ? text : text + "; its log is " + log;
+  }
+
+  // A folder that this command made and left empty would only be in the way of the next try.
+  ExitCode GiveUp(const base::Error& error) {
+    if (options_.resume.empty() && run_.RemoveUnused()) return PrintError(error);
+    return PrintError(WithNextStep(error));
+  }
+
+  [[nodiscard]] base::Error WithNextStep(base::Error error) const {
+    if (error.code == ErrorCode::kInterrupted && error.hint.empty()) {
+      error.hint = fmt::format("culprit {} --resume {} goes on", CommandName(stages_), run_.path());
+    }
+    return error;
+  }
+
+  const LabOptions& options_;
+  Stages stages_;
+  store::RunDirectory run_;
+  sys::StopSignal stop_;
+  gpu::Devices devices_;
+  lab::Bench bench_;
+  std::string state_;
+  host::Session* session_ = nullptr;
+  lab::Outcome measured_{.finished = true};
+  std::vector<std::string> untraced_;
+};
+
+Status CheckStages(const Spec& spec, Stages stages) {
+  if (stages.measure) {
+    if (auto fits = experiment::CheckComparison(spec); !fits) return fits;
+  }
+  if (stages.trace && !spec.collector.empty()) {
+    auto known = collect::MakeCollector(spec.collector);
+    if (!known) return Fail(std::move(known.error()));
+  }
+  return {};
+}
+
+Result<Spec> SpecFor(const LabOptions& options, Stages stages) {
+  auto spec = SpecOf(options.spec);
+  if (!spec) return spec;
+  if (auto fits = CheckStages(*spec, stages); !fits) return Fail(std::move(fits.error()));
+  return spec;
+}
+
+Result<store::RunDirectory> OpenRun(const LabOptions& options, Stages stages) {
+  if (!options.resume.empty()) {
+    auto run = store::RunDirectory::Open(options.resume);
+    if (!run) return run;
+    if (auto fits = CheckStages(run->spec(), stages); !fits) return Fail(std::move(fits.error()));
+    return run;
+  }
+  auto spec = SpecFor(options, stages);
+  if (!spec) return Fail(std::move(spec.error()));
+  // Below 2^32, so that it is a whole number in every format.
+  if (!spec->design.seed) spec->design.seed = std::random_device()();
+  const std::string folder = options.into.empty() ? DefaultFolder(*spec) : options.into;
+  return store::RunDirectory::Create(
+      folder, *spec,
+      {.culprit_version = CULPRIT_VERSION, .created = UtcNow("{:%Y-%m-%dT%H:%M:%SZ}")});
+}
+
+}  // namespace
+
+void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages) {
+  AddSpecOptions(command, options.spec);
+  if (stages.trace) {
+    std::string names;
+    for (const auto name : collect::CollectorNames()) {
+      names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    command
+        .add_option("--collector", options.spec.collector,
+                    fmt::format("What takes the traces: {} [by device]", names))
+        ->type_name("NAME");
+  }
+  command.add_option("--into", options.into, "The run directory to make [culprit-runs/…]")
+      ->type_name("DIR");
+  command
+      .add_option("--resume", options.resume,
+                  stages.measure ? "Go on with a run that was broken off"
+                                 : "Take the traces that this run directory lacks")
+      ->type_name("DIR");
+  command.add_option("--prompt", options.prompt_file, "A prompt that culprit calibrate made")
+      ->type_name("FILE");
+  command.add_flag("--dry-run", options.dry_run, "Print every command and the order; run nothing");
+  command.add_flag("--no-wait", options.no_wait,
+                   "Fail when somebody else measures on this machine");
+  // A run that goes on is the experiment that its folder holds.
+  for (CLI::Option* option :
+       command.get_options([](const CLI::Option* each) { return each != nullptr; })) {
+    const std::string name = option->get_single_name();
+    if (name != "help" && name != "resume" && name != "no-wait") {
+      command.get_option("--resume")->excludes(option);
+    }
+  }
+}
+
+ExitCode PrintPlan(const LabOptions& options, Stages stages) {
+  const auto spec = SpecFor(options, stages);
+  if (!spec) return PrintError(spec.error());
+  std::fputs(PlanText(*spec, stages).c_str(), stdout);
+  const auto written = FlushStdout();
+  return written ? ExitCode::kDone : PrintError(written.error());
+}
+
+ExitCode AfterMeasuring(const LabRun& done, const experiment::Evaluation& evaluation) {
+  if (!done.measured.finished) {
+    const auto& trials = done.run.trials();
+    const std::string log = trials.empty() ? "" : LogOf(done.run, trials.back());
+    const bool busy = !trials.empty() && !trials.back().valid() &&
+                      trials.back().objections.front().id == "not_idle";
+    return PrintError({busy ? ErrorCode::kEnvironment : ErrorCode::kIncomplete, done.measured.why,
+                       done.run.path(), log.empty() ? "" : "the last server's log is " + log});
+  }
+  return evaluation.compared() ? ExitCode::kDone : ExitCode::kInvalid;
+}
+
+tl::expected<LabRun, ExitCode> RunStages(const LabOptions& options, Stages stages) {
+  const auto stop = sys::StopOnSignals();  // before there is anything to leave half-made
+  auto run = OpenRun(options, stages);
+  if (!run) return tl::unexpected(PrintError(run.error()));
+  Say("run directory: " + run->path());
+  return Staged(options, stages, *std::move(run), stop).Run();
+}
+
+}  // namespace culprit::cli

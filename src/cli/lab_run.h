@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/ab_options.h"
+#include "cli/exit_code.h"
+#include "cli/plan.h"
+#include "lab/runner.h"
+#include "store/run_directory.h"
+
+namespace culprit::cli {
+
+// LabOptions are the flags of the commands that run servers: ab, trace and run.
+struct LabOptions {
+  SpecOptions spec;
+  std::string into, resume, prompt_file;
+  bool dry_run = false, no_wait = false;
+};
+void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages);
+
+// LabRun is what the stages came to. measured is finished also where there was nothing to measure;
+// untraced tells why arms have no trace, a sentence each.
+struct LabRun {
+  store::RunDirectory run;
+  lab::Outcome measured;
+  std::vector<std::string> untraced;
+};
+
+// PrintPlan is --dry-run: it says what the stages would do.
+ExitCode PrintPlan(const LabOptions& options, Stages stages);
+
+// RunStages makes a run directory, or opens that of --resume, borrows the machine, runs the stages
+// and gives the machine back. Traces are taken only of what could be measured. What goes wrong is
+// said on stderr; the error is the exit code that it leads to.
+tl::expected<LabRun, ExitCode> RunStages(const LabOptions& options, Stages stages);
+
+// AfterMeasuring says on stderr why the measuring came to no end, and returns the code that a
+// command ends with: kDone, or kInvalid when it was broken off or nothing was compared.
+ExitCode AfterMeasuring(const LabRun& done, const experiment::Evaluation& evaluation);
+
+}  // namespace culprit::cli

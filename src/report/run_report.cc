@@ -1,0 +1,43 @@
+#include "report/run_report.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "base/printable.h"
+#include "report/analysis_notes.h"
+
+namespace culprit::report {
+namespace {
+
+template <typename T>
+void Append(std::vector<T> from, std::vector<T>& to) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+}  // namespace
+
+Report RunReport(Report verdict, Report attribution, const experiment::Evaluation& evaluation) {
+  using stats::Verdict;
+  Report report = std::move(verdict);
+  report.kind = "run";
+  report.incomplete = attribution.incomplete;
+  Append(std::move(attribution.headline), report.headline);
+  Append(std::move(attribution.proof), report.proof);
+  Append(std::move(attribution.tables), report.tables);
+  Append(std::move(attribution.notes), report.notes);
+  report.advice = std::move(attribution.advice);  // the verdict's is to take traces
+  for (const auto& candidate : evaluation.candidates) {
+    const Verdict decode = candidate.decode.verdict;
+    if (decode == Verdict::kRegression || decode == Verdict::kImprovement) continue;
+    report.notes.push_back(
+        {Note::Level::kWarning, "change_not_proven",
+         fmt::format("{}: the verdict on decode is \"{}\": rows that explain a "
+                     "change explain none that is proven",
+                     base::Printable(candidate.summary.label), Describe(decode))});
+  }
+  SortNotes(report.notes);
+  return report;
+}
+
+}  // namespace culprit::report

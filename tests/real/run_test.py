@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""culprit trace and run with the real llama-server, under the ggml-op collector.
+
+    run_test.py --culprit build/debug/culprit [CLASS[.TEST]…]
+
+What is shown is that the whole job works, not how fast anything is: which row makes a difference on
+a machine that others use as well is chance.
+"""
+import json
+import sys
+
+sys.dont_write_bytecode = True
+import ab_test  # noqa: E402
+from ab_test import Ab, note_ids, rows, variant  # noqa: E402
+
+TRACED = "traced"
+
+
+class WholeJob(Ab):
+    def run_of(self, name, *options):
+        words = self.command(name, "-o", f"{name}.json", "--collector", "ggml-ops", *options)[2:]
+        self.culprit("run", *words)
+        return json.loads((self.home / f"{name}.json").read_text())
+
+    def test_a_verdict_and_rows_that_add_up(self):
+        report = self.run_of("kv", *variant("f16"), *variant("q4", "kv=q4_0"), "--tokens", "64",
+                                   "--pairs", "2")
+        self.assertEqual(report["kind"], "run")
+        self.assertTrue(all(check["holds"] for check in report["proof"]), report["proof"])
+        table = {row["name"]: row for row in rows(report, TRACED)}
+        self.assertGreater(table["KV rotation"]["b_ms_per_token"], 0)
+        self.assertEqual(table["KV rotation"]["a_ms_per_token"], 0)
+        self.assertIn("flash attention", table)
+        categories = [row for name, row in table.items()
+                      if not row.get("is_total") and not name.startswith("[unexplained")]
+        for side in ("a_ms_per_token", "b_ms_per_token"):
+            self.assertAlmostEqual(sum(row[side] for row in categories),
+                                   table["traced total"][side], places=6)
+        self.assertIn("untraced (median)", table)
+        traces = sorted((self.home / "kv" / "traces").glob("[0-9]*"))
+        self.assertEqual([trace.name for trace in traces], ["001-f16", "002-q4"])
+        record = self.record(traces[1])
+        self.assertEqual((record["collector"], record["objections"]), ("ggml-ops", []))
+        # The same again from disk, by either command.
+        self.culprit("summarize", "kv")
+        self.assertEqual(self.culprit("compare", "kv", "--format", "json").stdout.count("traced total"), 1)
+        self.assertIn("flash attention", self.culprit("analyze", str(traces[0])).stdout)
+
+    def test_one_variant_is_traced_and_not_compared(self):
+        words = self.command("one", *variant("f16"), "--tokens", "2", "--collector", "ggml-ops")[2:]
+        done = self.culprit("trace", *words)
+        self.assertIn("1 trace kept.", done.stdout)
+        self.assertIn("culprit analyze", done.stdout)
+        done = self.culprit("ab", "--resume", "one", expect=2)
+        self.assertIn("one variant alone cannot be compared", done.stderr)
+
+    def test_traces_are_added_to_a_run_that_has_none(self):
+        self.ab("later", *variant("t1"), *variant("t2", "extra=-t 2"), "--tokens", "32", "--pairs", "2")
+        done = self.culprit("compare", "later", expect=3)
+        self.assertIn("culprit trace --resume later takes them", done.stderr)
+        self.culprit("trace", "--resume", "later")
+        report = json.loads(self.culprit("compare", "later", "--format", "json").stdout)
+        names = [row["name"] for row in rows(report, TRACED)]
+        self.assertTrue(any(name.startswith("dense") for name in names), names)
+
+    def test_a_verdict_stands_without_its_trace(self):
+        words = self.command("lost", *variant("f16"), *variant("q4", "kv=q4_0"), "--tokens", "32",
+                             "--pairs", "2", "--collector", "rocprofv3", "-o", "lost.json")[2:]
+        done = self.culprit("run", *words, expect=3)
+        report = json.loads((self.home / "lost.json").read_text())
+        self.assertIn("no_attribution", note_ids(report))
+        self.assertEqual(len(rows(report, "verdicts")), 2)
+        self.assertEqual(rows(report, TRACED), [])
+        self.assertIn("rocprofv3", done.stdout)
+
+    def test_speculation_splits_into_steps(self):
+        report = self.run_of("ngram", *variant("plain"),
+                             *variant("ngram", "extra=--spec-type ngram-simple"), "--tokens", "64",
+                             "--pairs", "2")
+        self.assertTrue(rows(report, TRACED))
+        self.assertTrue(rows(report, "steps"), "no table of steps")
+
+
+if __name__ == "__main__":
+    ab_test.main()
