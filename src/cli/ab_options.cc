@@ -16,7 +16,6 @@
 namespace culprit::cli {
 namespace {
 
-using base::ErrorCode;
 using base::Fail;
 using base::Result;
 using base::Status;

@@ -13,7 +13,7 @@ constexpr std::size_t kWidth = 80, kTextColumn = 28;
 // "UINT:INT in [4 - 50]".
 std::string Taken(const CLI::Option& option) {
   if (option.get_type_size() == 0) return "";
-  const std::string type = option.get_type_name();
+  std::string type = option.get_type_name();
   const auto colon = type.find(':');
   if (colon == std::string::npos) return type;
   if (const auto brace = type.find('{', colon); brace != std::string::npos) {

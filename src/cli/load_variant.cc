@@ -26,11 +26,9 @@ using base::Count;
 using base::ErrorCode;
 using base::Fail;
 using base::NanosF;
-using base::PerToken;
 using base::Result;
 using base::Status;
 using base::Tokens;
-using experiment::Completion;
 
 bool Exists(const std::string& path) {
   std::error_code ignored;

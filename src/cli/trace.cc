@@ -20,6 +20,7 @@ ExitCode Run(const Options& options) {
   const auto done = RunStages(options.lab, kStages);
   if (!done) return done.error();
   std::vector<report::KeptTrace> kept;
+  kept.reserve(done->run.traces().size());
   for (const auto& trial : done->run.traces()) kept.push_back({trial, done->run.FolderOf(trial)});
   const auto report = report::TracesReport(done->run.path(), kept, done->untraced);
   if (auto emitted = Emit(report, options.output); !emitted) return PrintError(emitted.error());

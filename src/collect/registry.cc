@@ -32,6 +32,7 @@ constexpr std::array<Row, 2> kRows = {{
 
 std::vector<std::string_view> CollectorNames() {
   std::vector<std::string_view> names;
+  names.reserve(kRows.size());
   for (const Row& row : kRows) names.push_back(row.name);
   return names;
 }

@@ -15,7 +15,6 @@ namespace {
 
 using base::Fraction;
 using base::NanosF;
-using base::PerToken;
 using base::Printable;
 using experiment::CandidateResult;
 using experiment::Evaluation;

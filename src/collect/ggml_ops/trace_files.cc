@@ -46,7 +46,7 @@ std::vector<std::string> ListTraces(const std::string& folder) {
 
 std::string ChooseTrace(const std::vector<std::string>& names, const std::string& folder,
                         pid_t pid) {
-  const std::string own = fmt::format("{}{}", pid, kEnding);
+  std::string own = fmt::format("{}{}", pid, kEnding);
   if (std::find(names.begin(), names.end(), own) != names.end()) return own;
   const auto size = [&](const std::string& name) { return SizeOf(fs::path(folder) / name); };
   const auto largest = std::max_element(

@@ -66,7 +66,7 @@ class Rocprofv3 : public Collector {
   };
   [[nodiscard]] End Drive(sys::Process& server, const RequestTimes& request,
                           const sys::StopSignal& stop) const;
-  [[nodiscard]] Result<Collected> Report(End end) const;
+  [[nodiscard]] Result<Collected> Report(const End& end) const;
   // Course is how the trace was asked for, Ending how the server ended once it was safe.
   [[nodiscard]] std::string Course(const End& end) const;
   [[nodiscard]] static std::string Ending(const End& end);
@@ -208,7 +208,7 @@ std::string Rocprofv3::Hint(const End& end) const {
   }
 }
 
-Result<Collected> Rocprofv3::Report(End end) const {
+Result<Collected> Rocprofv3::Report(const End& end) const {
   if (end.state.phase == Phase::kInterrupted) return Fail(sys::Interrupted());
   if (end.state.phase == Phase::kLost) {
     const bool there = !end.files.trace.empty();
@@ -242,7 +242,7 @@ Result<Collected> Rocprofv3::Finish(sys::Process& server, const RequestTimes& re
   // How it ended is known before anybody asks.
   const sys::StopSignal never;
   server.WaitFor(seconds(5), never);
-  return Report(std::move(end));
+  return Report(end);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ bool AddRow(Fields row, const Columns& columns, RowCount& count) {
 base::Result<Columns> ReadHeader(CsvRows& rows) {
   const auto state = rows.Next();
   if (!state) return Fail(state.error());
-  const Columns columns = *state == CsvRows::State::kRow ? ColumnsOf(rows.fields()) : Columns{};
+  Columns columns = *state == CsvRows::State::kRow ? ColumnsOf(rows.fields()) : Columns{};
   if (!columns.start || !columns.end) {
     return Fail(ErrorCode::kNotATrace, "its first line is not that of a kernel trace");
   }
