@@ -97,18 +97,14 @@ class Stream {
   OpsFile* file_ = nullptr;
   TensorLayout layout_{};
   std::uint32_t number_ = 0;
+  std::uint32_t pending_ = Definitions::kNone;  // the node that is being computed
   Scheduler* scheduler_ = nullptr;
   EvalCallback callback_ = nullptr;  // the application's own, or none
   void* user_data_ = nullptr;
 
   CpuBackend cpu_{};
-  bool watching_ = false;    // the CPU backend, in this graph
-  bool miscounted_ = false;  // once, so that it is not watched again
   Timeline timeline_;
   const Tensor* norm_ = nullptr;  // the node announced last, where it is one
-
-  std::uint32_t pending_ = Definitions::kNone;  // the node that is being computed
-  bool application_asked_ = false;
   std::int64_t begin_ = 0;
 
   KnownOp known_ops_[kKnownOps] = {};
@@ -117,8 +113,11 @@ class Stream {
   char* buffer_ = nullptr;
   std::atomic<std::size_t> used_{0};  // whole records only
   std::uint32_t in_graph_ = 0;        // nodes
-  std::int64_t in_buffer_ = 0;        // nodes
-  std::int64_t nodes_ = 0;            // written
+  bool watching_ = false;             // the CPU backend, in this graph
+  bool miscounted_ = false;           // once, so that it is not watched again
+  bool application_asked_ = false;
+  std::int64_t in_buffer_ = 0;  // nodes
+  std::int64_t nodes_ = 0;      // written
   std::int64_t dropped_ = 0;
   std::int64_t flushed_ns_ = 0;
 };
