@@ -19,6 +19,13 @@ using base::Result;
 // A summed time more than 1 % over the exclusive one would mislead.
 constexpr double kSummedMayExceed = 0.01;
 
+// Cut is a window with its launches and passes.
+struct Cut {
+  FoundWindow found;
+  LaunchGroups groups;
+  std::optional<Passes> passes;
+};
+
 std::optional<Passes> PassesOf(const trace::Trace& trace, const FoundWindow& found,
                                const LaunchGroups& groups, const WindowQuery& query) {
   if (found.window.phase != Phase::kDecode) return std::nullopt;
@@ -27,6 +34,22 @@ std::optional<Passes> PassesOf(const trace::Trace& trace, const FoundWindow& fou
                       (query.request < query.logged.size() && query.logged[query.request].draft);
   return FindPasses(trace, found.window, groups,
                     {.vocabulary = query.vocabulary, .speculative = drafts});
+}
+
+Result<Cut> CutOut(const trace::Trace& trace, const WindowQuery& query) {
+  auto found = FindWindow(trace, query);
+  if (!found) return Fail(std::move(found.error()));
+  const Window& window = found->window;
+  LaunchGroups groups = GroupLaunches(trace, window.first, window.last);
+  auto passes = PassesOf(trace, *found, groups, query);
+  const bool other_steps =
+      passes && found->implied_steps && *found->implied_steps != passes->steps();
+  if (other_steps && window.method == WindowMethod::kClientTimes && !query.tokens_came_late) {
+    WindowQuery late = query;
+    late.tokens_came_late = true;
+    return CutOut(trace, late);
+  }
+  return Cut{*std::move(found), std::move(groups), std::move(passes)};
 }
 
 // A device is busy while one of its dispatches runs. They are sorted by start, so it is enough to
@@ -96,19 +119,18 @@ double Analysis::steps_per_token() const {
 
 Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query,
                          const RuleSet& rules) {
-  auto found = FindWindow(trace, query);
-  if (!found) return Fail(std::move(found.error()));
-  const Window& window = found->window;
-  const LaunchGroups groups = GroupLaunches(trace, window.first, window.last);
+  auto cut = CutOut(trace, query);
+  if (!cut) return Fail(std::move(cut.error()));
+  const auto& [found, groups, passes] = *cut;
+  const Window& window = found.window;
   if (groups.of.empty()) {
     const auto& info = base::Describe(Finding::kEmptyWindow);
     return Fail(ErrorCode::kNoWindow, std::string(info.what), trace.path, std::string(info.advice));
   }
-  const auto passes = PassesOf(trace, *found, groups, query);
   const Ownership ownership = Own(trace, window);
   const Classification classes = Classify(trace, window, groups, passes, query.vocabulary, rules);
 
-  Analysis analysis{trace.path, trace.format, *std::move(found), base::Tokens(1)};
+  Analysis analysis{trace.path, trace.format, found, base::Tokens(1)};
   analysis.tokens = TokensOf(analysis.found, passes);
   analysis.rollup = Roll(trace, analysis.found.window, ownership, classes, passes);
   if (passes) {

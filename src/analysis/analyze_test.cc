@@ -35,6 +35,30 @@ TEST(Analyze, TellsTheWholeOfAWindow) {
                                                       {"LM head", 1400us}}));
 }
 
+TEST(Analyze, CountsTheStepsOfTokensThatCameLate) {
+  Recording recording;
+  Completion request = recording.Serve(Prefill(), Step(), 40);
+  request.arrivals.front() += 9ms;
+  request.arrivals.back() += 19ms;
+  const auto analysis = Analyze(recording.Finish(), {.completion = request}, ShippedRules());
+  ASSERT_TRUE(analysis) << analysis.error().Text();
+  EXPECT_TRUE(analysis->proof.complete()) << analysis->proof.reason();
+  EXPECT_EQ(analysis->rollup.steps, 40);
+  EXPECT_NEAR(analysis->per_token(analysis->rollup.wall).millis(), 4.0, 1e-12);
+}
+
+// A step that the trace lost is not made good by one from before the first token.
+TEST(Analyze, MissesAStepThatWasLost) {
+  Recording recording;
+  Completion request = recording.Serve(Prefill(), Step(), 40);
+  request.arrivals.back() += 4ms;
+  request.generated = Tokens(42);
+  request.timings.reset();
+  const auto analysis = Analyze(recording.Finish(), {.completion = request}, ShippedRules());
+  ASSERT_TRUE(analysis) << analysis.error().Text();
+  EXPECT_EQ(analysis->proof.reason().substr(0, 14), "40 steps seen,");
+}
+
 TEST(Analyze, GivesEachDeviceItsOwnIdleTime) {
   Recording recording;
   recording.builder().AddDevice(0, "left");

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analysis/server_window.h"
+#include "analysis/step_window.h"
 #include "base/number_format.h"
 
 namespace culprit::analysis {
@@ -103,7 +104,8 @@ std::optional<Window> ByClient(const WindowQuery& query) {
 }
 
 bool LiesInside(const Window& window, const trace::Trace& trace) {
-  return window.begin >= TraceBegin(trace) && window.end <= TraceEnd(trace) + window.length() / 50;
+  return window.begin >= TraceBegin(trace) &&
+         window.end <= TraceEnd(trace) + Slack(window.length());
 }
 
 base::Error Misses(const Window& window, const trace::Trace& trace, const Completion& request) {
@@ -117,6 +119,23 @@ base::Error Misses(const Window& window, const trace::Trace& trace, const Comple
       trace.path,
       "take the client's times in the profiler's clock, or leave them out and let the server's "
       "timings find the window"};
+}
+
+// MoveBack is for tokens that came late: it moves the window where it can, and tells how far.
+void MoveBack(const trace::Trace& trace, const WindowQuery& query, FoundWindow& found) {
+  const auto steps = ImpliedSteps(query, TokensOf(query));
+  const auto timings = TimingsOf(query);
+  if (query.phase != Phase::kDecode || !steps) return;
+  const auto moved = MoveBackOntoSteps(
+      trace, found.window, *steps,
+      {.vocabulary = query.vocabulary, .speculative = timings && timings->draft.has_value()});
+  if (!moved) return;
+  found.how = fmt::format(
+      "by the client's times, moved back onto the pattern of steps: the first token came {} late, "
+      "the last {}",
+      base::Seconds(found.window.begin - moved->begin),
+      base::Seconds(found.window.end - moved->end));
+  found.window = *moved;
 }
 
 // Disagreement is how far the ends of two windows lie apart, as a share of the first.
@@ -183,6 +202,7 @@ Result<FoundWindow> Choose(const trace::Trace& trace, const WindowQuery& query,
     found.window = *window;
   } else if (by_client && LiesInside(*by_client, trace)) {
     found.window = *by_client;
+    if (query.tokens_came_late) MoveBack(trace, query, found);
   } else if (by_server && *by_server) {
     found.window = (*by_server)->window;
     found.how = (*by_server)->how;

@@ -25,6 +25,8 @@ struct WindowQuery {
   std::optional<base::Tokens> tokens = {};  // overrides what the request says
   std::optional<std::int64_t> vocabulary = {};
   bool whole_trace = false;  // take everything when nothing else is known
+  // The client's times do not hold the steps that the tokens imply: see MoveBackOntoSteps.
+  bool tokens_came_late = false;
 };
 
 // Confidence in a window: two ways that agree, one way alone, or ways that contradict each other.
@@ -42,8 +44,9 @@ struct FoundWindow {
 };
 
 // FindWindow finds the stretch by, in this order: offsets given by the user; the client's times of
-// the request; the server's timings laid behind the largest gap of the trace and moved onto the
-// pattern of decode steps. Each way that was not used but could be is compared with the one used.
+// the request, moved back onto the pattern of decode steps where tokens_came_late asks for it and
+// they fit there; the server's timings laid behind the largest gap of the trace and moved onto that
+// pattern. Each way that was not used but could be is compared with the one used.
 //
 // Fails with kNoWindow when nothing is known, when the request's times miss the trace, or when no
 // stretch of the trace can be the request; with kUsage when request or offsets are out of range.

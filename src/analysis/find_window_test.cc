@@ -95,6 +95,38 @@ TEST(FindWindow, FallsBackToTheServerWhenTheClientsClockMissesTheTrace) {
   EXPECT_TRUE(found->diagnostics.Has(Finding::kWindowsDisagree));
 }
 
+// On a busy machine the client reads a token when its own turn comes.
+TEST(FindWindow, MovesTokensThatCameLateBackOntoTheSteps) {
+  const auto [trace, request] = Serve();
+  for (const auto& [first, last] : {std::pair<Nanos, Nanos>{9ms, 0ms}, {0ms, 7ms}, {13ms, 19ms}}) {
+    Completion late = request;
+    late.arrivals.front() += first;
+    late.arrivals.back() += last;
+    const auto found = FindWindow(trace, {.completion = late, .tokens_came_late = true});
+    EXPECT_EQ(Summary(found), Decode(request, WindowMethod::kClientTimes, Confidence::kConfirmed));
+    EXPECT_EQ(found->window.last - found->window.first, 50 * Step().size());
+  }
+  Completion late = request;
+  late.arrivals.front() += 9ms;
+  late.arrivals.back() += 7ms;
+  EXPECT_EQ(FindWindow(trace, {.completion = late, .tokens_came_late = true})->how,
+            "by the client's times, moved back onto the pattern of steps: the first token came "
+            "9.0 ms late, the last 7.0 ms");
+}
+
+TEST(FindWindow, LeavesTimesAloneThatNoLatenessExplains) {
+  const auto [trace, request] = Serve();
+  for (const auto& [first, last] : {std::pair<Nanos, Nanos>{21ms, 0ms}, {-5ms, 0ms}, {0ms, -5ms}}) {
+    Completion other = request;
+    other.arrivals.front() += first;
+    other.arrivals.back() += last;
+    other.timings.reset();
+    EXPECT_EQ(Summary(FindWindow(trace, {.completion = other, .tokens_came_late = true})),
+              Decode(other, WindowMethod::kClientTimes, Confidence::kSingle))
+        << first.count() << " ns, " << last.count() << " ns";
+  }
+}
+
 TEST(FindWindow, SurvivesTimesThatNoClockShows) {
   auto [trace, request] = Serve();
   request.timings.reset();

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/launch_groups.h"
-#include "analysis/passes.h"
+#include "analysis/step_window.h"
 #include "base/number_format.h"
 
 namespace culprit::analysis {
@@ -57,45 +56,6 @@ Nanos Rounded(base::NanosF time) {
   return Nanos(static_cast<Nanos::rep>(std::min(time.count() + 0.5, kLongest)));
 }
 
-// Slack is how far a request may lie from where its durations put it.
-Nanos Slack(Nanos decode) { return std::max<Nanos>(decode / 20, std::chrono::milliseconds(20)); }
-
-// SnapToSteps moves a decode window so that it ends with a target pass and holds exactly the
-// steps implied. Nothing when no pattern is seen in the neighbourhood; a window with begin == end
-// when there is a pattern that does not fit.
-std::optional<Window> SnapToSteps(const trace::Trace& trace, const Window& classic,
-                                  const ServerTimings& timings,
-                                  std::optional<std::int64_t> vocabulary) {
-  const Nanos slack = Slack(classic.length());
-  Window around = classic;
-  around.begin -= slack;
-  around.end += slack;
-  SetDispatchRange(trace, around);
-  const LaunchGroups groups = GroupLaunches(trace, around.first, around.last);
-  const auto passes = FindPasses(
-      trace, around, groups, {.vocabulary = vocabulary, .speculative = timings.draft.has_value()});
-  if (!passes) return std::nullopt;
-  std::vector<TraceTime> ends;  // of the target passes
-  for (const Pass& pass : passes->passes) {
-    if (pass.kind == PassKind::kTarget) ends.push_back(trace.end[pass.last - 1]);
-  }
-  const auto steps = static_cast<std::size_t>(Count(*timings.steps()));
-  Window best{.begin = classic.begin, .end = classic.begin};
-  // Decode begins when the pass before its first step has ended and its token is sampled: the
-  // right place is where that many steps take the time that the server measured.
-  Nanos closest = classic.length() / static_cast<Nanos::rep>(steps);
-  for (std::size_t last = steps; last < ends.size(); ++last) {
-    const Nanos span = ends[last] - ends[last - steps];
-    const Nanos off = std::chrono::abs(span - classic.length());
-    if (off >= closest || std::chrono::abs(ends[last] - classic.end) > slack) continue;
-    closest = off;
-    best = classic;
-    best.begin = ends[last] - classic.length();
-    best.end = ends[last];
-  }
-  return best;
-}
-
 // Candidate is where decode lies if the request started with a certain dispatch; nothing when it
 // cannot have. steps_seen: there is a pattern of steps, whether it fits or not.
 struct Candidate {
@@ -109,7 +69,9 @@ Candidate TryGap(const trace::Trace& trace, std::size_t next, const ServerTiming
   classic.begin = trace.start[next] + Rounded(timings.prompt_time);
   classic.end = classic.begin + Rounded(timings.predicted_time);
   if (classic.end > trace_end + Slack(classic.length())) return {};
-  const auto moved = SnapToSteps(trace, classic, timings, vocabulary);
+  const auto moved =
+      MoveOntoSteps(trace, classic, *timings.steps(),
+                    {.vocabulary = vocabulary, .speculative = timings.draft.has_value()});
   if (!moved) return {classic, false};
   if (moved->end <= moved->begin) return {std::nullopt, true};
   return {moved, true};
