@@ -28,6 +28,7 @@ function(culprit_add_layers table)
   target_compile_definitions(culprit_cli PRIVATE CULPRIT_VERSION="${PROJECT_VERSION}")
 endfunction()
 
+# Tests are run once for each time they are compiled: what they test is optimized, they are not.
 # Tests with Thread in their name get the label "threads": they run under ThreadSanitizer as well.
 function(culprit_add_layer_tests)
   if(NOT GTest_FOUND)
@@ -39,6 +40,7 @@ function(culprit_add_layer_tests)
     if(sources)
       add_executable(${layer}_test ${sources})
       target_link_libraries(${layer}_test PRIVATE culprit_${layer} GTest::gmock_main)
+      target_compile_options(${layer}_test PRIVATE -O0)
       target_compile_definitions(${layer}_test PRIVATE
         CULPRIT_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
       gtest_discover_tests(${layer}_test TEST_PREFIX "${layer}/" DISCOVERY_TIMEOUT 60
