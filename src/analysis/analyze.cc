@@ -98,7 +98,7 @@ void AddFindings(const Rollup& rollup, base::Diagnostics& diagnostics) {
   std::int64_t unclassified = 0;
   std::string_view example;
   for (const KernelCost& kernel : rollup.kernels) {
-    if (kernel.category != kUnclassified) continue;
+    if (kernel.classified) continue;
     if (unclassified++ == 0) example = kernel.name;
   }
   diagnostics.Add(Finding::kUnclassified, unclassified, example);
@@ -117,8 +117,12 @@ double Analysis::steps_per_token() const {
   return static_cast<double>(rollup.steps) / static_cast<double>(Count(tokens));
 }
 
-Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query,
-                         const RuleSet& rules) {
+Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query, const RuleSet& rules,
+                         By by) {
+  if (by == By::kLayer && trace.layer.empty()) {
+    return Fail(ErrorCode::kUsage, "the trace does not tell the layers of the model", trace.path,
+                "one taken with --collector ggml-ops does");
+  }
   auto cut = CutOut(trace, query);
   if (!cut) return Fail(std::move(cut.error()));
   const auto& [found, groups, passes] = *cut;
@@ -128,9 +132,10 @@ Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query,
     return Fail(ErrorCode::kNoWindow, std::string(info.what), trace.path, std::string(info.advice));
   }
   const Ownership ownership = Own(trace, window);
-  const Classification classes = Classify(trace, window, groups, passes, query.vocabulary, rules);
+  Classification classes = Classify(trace, window, groups, passes, query.vocabulary, rules);
+  if (by == By::kLayer) classes = ByLayer(trace, window, classes);
 
-  Analysis analysis{trace.path, trace.format, found, base::Tokens(1)};
+  Analysis analysis{trace.path, trace.format, found, base::Tokens(1), by};
   analysis.tokens = TokensOf(analysis.found, passes);
   analysis.rollup = Roll(trace, analysis.found.window, ownership, classes, passes);
   if (passes) {

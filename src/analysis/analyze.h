@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/by_layer.h"
 #include "analysis/find_window.h"
 #include "analysis/passes.h"
 #include "analysis/proof.h"
@@ -35,7 +36,8 @@ struct StepCounts {
 struct Analysis {
   std::string path, format;  // path: hostile until printed
   FoundWindow found;
-  base::Tokens tokens;  // what costs are divided by; at least 1
+  base::Tokens tokens;    // what costs are divided by; at least 1
+  By by = By::kCategory;  // what the rollup calls a category
   Rollup rollup = {};
   std::optional<StepCounts> steps = {};
   std::vector<DeviceTime> devices = {};  // those that ran something in the window
@@ -52,8 +54,9 @@ struct Analysis {
 
 // Analyze finds the window, cuts it into steps, sorts its kernels into categories, adds up who
 // owns its time, and proves that it is complete. Fails only when there is no window or nothing in
-// it (kNoWindow): an incomplete trace gives an Analysis whose proof fails.
+// it (kNoWindow), or when it is to be added up by layer and knows of none (kUsage): an incomplete
+// trace gives an Analysis whose proof fails.
 base::Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query,
-                               const RuleSet& rules);
+                               const RuleSet& rules, By by = By::kCategory);
 
 }  // namespace culprit::analysis

@@ -59,6 +59,60 @@ TEST(Analyze, MissesAStepThatWasLost) {
   EXPECT_EQ(analysis->proof.reason().substr(0, 14), "40 steps seen,");
 }
 
+// Layered is a recording of 10 steps that work 100 µs for layer 0, twice that for layer 1 in two
+// kernels, and 400 µs for none.
+std::pair<trace::Trace, Completion> Layered() {
+  trace::TraceBuilder builder("synthetic", "memory");
+  const auto lane = builder.AddLane(0, std::nullopt, 1);
+  const auto shape = builder.AddGeometry({});
+  const auto mul = builder.AddKernel("MUL_MAT<ffn_up, Q8_0>");
+  const auto norm = builder.AddKernel("RMS_NORM<norm, F32>");
+  const auto head = builder.AddKernel("MUL_MAT<result_output, Q8_0>");
+  std::int64_t now = 1'000'000;
+  const auto add = [&](trace::KernelId kernel, std::int64_t time, trace::Layer layer) {
+    builder.AddDispatch(now, now + time, kernel, shape, lane, layer);
+    now += time;
+  };
+  Completion request;
+  request.sent = base::HostTime(Nanos(now));
+  for (int pass = 0; pass <= 10; ++pass) {
+    add(mul, 100'000, trace::Layer(0));
+    add(mul, 150'000, trace::Layer(1));
+    add(norm, 50'000, trace::Layer(1));
+    add(head, 400'000, std::nullopt);
+    request.arrivals.emplace_back(Nanos(now));
+  }
+  request.prompt = Tokens(7);
+  request.generated = Tokens(11);
+  return {*std::move(builder).Finish(), std::move(request)};
+}
+
+TEST(Analyze, AddsUpByLayer) {
+  const auto [trace, request] = Layered();
+  const auto analysis = Analyze(trace, {.completion = request}, ShippedRules(), By::kLayer);
+  ASSERT_TRUE(analysis) << analysis.error().Text();
+  EXPECT_TRUE(analysis->proof.complete()) << analysis->proof.reason();
+  std::map<std::string, std::map<std::string, Nanos>> layers;
+  for (const KernelCost& kernel : analysis->rollup.kernels) {
+    layers[kernel.category][kernel.short_name] += kernel.exclusive / 10;
+  }
+  EXPECT_EQ(layers,
+            (std::map<std::string, std::map<std::string, Nanos>>{
+                {"layer 0", {{"MUL_MAT<ffn_up, Q8_0>", 100us}}},
+                {"layer 1", {{"MUL_MAT<ffn_up, Q8_0>", 150us}, {"RMS_NORM<norm, F32>", 50us}}},
+                {"[outside layers]", {{"MUL_MAT<result_output, Q8_0>", 400us}}}}));
+}
+
+TEST(Analyze, RefusesLayersOfATraceThatTellsNone) {
+  Recording recording;
+  const Completion request = recording.Serve(Prefill(), Step(), 4);
+  const auto analysis =
+      Analyze(recording.Finish(), {.completion = request}, ShippedRules(), By::kLayer);
+  ASSERT_FALSE(analysis);
+  EXPECT_EQ(analysis.error().code, ErrorCode::kUsage);
+  EXPECT_EQ(analysis.error().message, "the trace does not tell the layers of the model");
+}
+
 TEST(Analyze, GivesEachDeviceItsOwnIdleTime) {
   Recording recording;
   recording.builder().AddDevice(0, "left");

@@ -315,8 +315,12 @@ base::Status Comparable(const Variant& a, const Variant& b) {
 
 Attribution Attribute(const Variant& a, const Variant& b) {
   CULPRIT_CHECK(Comparable(a, b).has_value());
-  Attribution attribution{a.label, b.label, a.analysis.per_token(a.analysis.rollup.wall),
-                          b.analysis.per_token(b.analysis.rollup.wall), CategoryRows(a, b)};
+  Attribution attribution{a.label,
+                          b.label,
+                          a.analysis.per_token(a.analysis.rollup.wall),
+                          b.analysis.per_token(b.analysis.rollup.wall),
+                          a.analysis.by,
+                          CategoryRows(a, b)};
   attribution.rows.push_back(IdleRow(a, b));
   const PerToken token = std::max(attribution.traced_a, attribution.traced_b);
   Judge(attribution.rows, token);

@@ -98,6 +98,7 @@ struct Untraced {
 struct Attribution {
   std::string label_a, label_b;
   base::PerToken traced_a, traced_b;
+  By by = By::kCategory;       // what the rows are beside [idle]
   std::vector<DeltaRow> rows;  // categories and [idle], largest change first
   std::optional<Untraced> untraced = {};
   std::optional<StepSplit> speculation = {};  // when either side has steps ≠ tokens

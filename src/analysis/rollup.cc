@@ -88,6 +88,7 @@ Rollup Roll(const trace::Trace& trace, const Window& window, const Ownership& ow
     cost.category = known.category;
     cost.identity = known.identity;
     cost.role = known.role;
+    cost.classified = known.rule.has_value();
     cost.per_step.resize(ends.size());
     rollup.kernels.push_back(std::move(cost));
   }

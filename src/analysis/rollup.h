@@ -18,14 +18,15 @@ namespace culprit::analysis {
 //
 // exclusive is owned time, clipped to the window; summed is Σ (end − start) of the dispatches that
 // start in it, and launches counts those. The short_ fields count launches under 5 µs apart: they
-// are bound by launching, not by work. per_step has the exclusive time of each step, in order;
-// empty when steps are unknown.
+// are bound by launching, not by work. classified: a rule knows it. per_step has the exclusive time
+// of each step, in order; empty when steps are unknown.
 struct KernelCost {
   std::string category;
   std::string identity;    // pairs this kernel with the one of another build
   std::string name;        // full name of one dispatch; hostile until printed
   std::string short_name;  // its base name and template arguments; hostile too
   std::string role;
+  bool classified = true;
   base::Nanos exclusive{}, summed{};
   std::int64_t launches = 0;
   base::Nanos short_exclusive{};

@@ -15,10 +15,10 @@ struct Options {
 
 base::Result<report::Report> Compare(const Options& options) {
   if (options.variants.size() == 1) {
-    const std::string& path = options.variants.front();
+    const std::string path = ParseVariant(options.variants.front()).path;
     auto run = store::RunDirectory::Open(path);
     if (run) return CompareTraces(*run, options.analysis, false);
-    if (store::IsRunDirectory(path)) return base::Fail(std::move(run.error()));
+    if (run.error().code != base::ErrorCode::kBadRequest) return base::Fail(std::move(run.error()));
     return base::Fail(base::ErrorCode::kUsage, "one trace alone cannot be compared", path,
                       "give a second one, or a run directory that holds both");
   }

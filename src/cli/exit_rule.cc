@@ -70,6 +70,13 @@ ExitCode Apply(const ExitRule& rule, const Evaluation& evaluation, ExitCode code
   return rule.bisect && !IsDecided(evaluation) ? ExitCode::kCannotTell : ExitCode::kDone;
 }
 
+ExitCode ApplyWithAttribution(const ExitRule& rule, const Evaluation& evaluation, ExitCode code,
+                              bool attributed) {
+  const ExitCode verdict = Apply(rule, evaluation, code);
+  const bool lacking = verdict == ExitCode::kDone && !attributed && !rule.bisect;
+  return lacking ? ExitCode::kInvalid : verdict;
+}
+
 ExitCode ApplyWithout(const ExitRule& rule, ExitCode code) {
   if (!rule.bisect || code == ExitCode::kDone) return code;
   return code == ExitCode::kInvalid ? ExitCode::kCannotTell : ExitCode::kStopBisect;

@@ -23,6 +23,10 @@ void AddExitRule(CLI::App& command, ExitRule& rule);
 // all was decided and is none; where it was not decided, or nothing could be compared, the code is
 // kCannotTell, and kStopBisect where this machine or the command line is at fault.
 ExitCode Apply(const ExitRule& rule, const experiment::Evaluation& evaluation, ExitCode code);
+// ApplyWithAttribution is Apply for a command that says why as well: kInvalid when nothing is wrong
+// but that. A bisection asks for the verdict alone.
+ExitCode ApplyWithAttribution(const ExitRule& rule, const experiment::Evaluation& evaluation,
+                              ExitCode code, bool attributed);
 // ApplyWithout is for a command that came to no evaluation.
 ExitCode ApplyWithout(const ExitRule& rule, ExitCode code);
 

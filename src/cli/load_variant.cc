@@ -83,6 +83,10 @@ Status AddGivenWindow(const AnalysisOptions& options, WindowQuery& query) {
   return {};
 }
 
+analysis::By ByOf(const AnalysisOptions& options) {
+  return options.by == "layer" ? analysis::By::kLayer : analysis::By::kCategory;
+}
+
 // MakeQuery collects what is known about the traced request.
 Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const AnalysisOptions& options) {
   WindowQuery query;
@@ -177,6 +181,10 @@ void AddAnalysisOptions(CLI::App& command, AnalysisOptions& options) {
   command.add_option("--phase", options.phase, "Which part of the request")
       ->check(CLI::IsMember({"decode", "prefill"}))
       ->capture_default_str();
+  command
+      .add_option("--by", options.by, "What time is added up by; layers need a trace of ggml ops")
+      ->check(CLI::IsMember({"category", "layer"}))
+      ->capture_default_str();
   command.add_option("--request", options.request, "Which request of the server's log, from 1");
   command
       .add_option("--request-file", options.request_file,
@@ -251,7 +259,7 @@ Result<Variant> LoadTraced(const std::string& label, const store::TrialFiles& fi
                            const analysis::RuleSet& rules) {
   auto loaded = Load(files, options);
   if (!loaded) return Fail(std::move(loaded.error()));
-  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules);
+  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules, ByOf(options));
   if (!analysis) return Fail(std::move(analysis.error()));
   Variant variant{label, *std::move(analysis), {}, {}};
   if (auto added = AddUntracedRuns(untraced, true, variant); !added) {
@@ -264,7 +272,7 @@ Result<Variant> LoadVariant(const VariantArgument& argument, const AnalysisOptio
                             const analysis::RuleSet& rules) {
   auto loaded = Load(argument, options);
   if (!loaded) return Fail(std::move(loaded.error()));
-  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules);
+  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules, ByOf(options));
   if (!analysis) return Fail(std::move(analysis.error()));
   Variant variant{argument.label, *std::move(analysis), {}, {}};
   if (auto added = AddUntraced(argument, loaded->files, variant); !added) {
@@ -281,8 +289,9 @@ Result<Variant> LoadDifference(const VariantArgument& longer, const VariantArgum
     auto loaded = Load(*argument, options);
     if (!loaded) return Fail(std::move(loaded.error()));
     generated.push_back(Generated(loaded->query));
-    auto whole = analysis::Analyze(
-        loaded->trace, {.vocabulary = loaded->query.vocabulary, .whole_trace = true}, rules);
+    auto whole = analysis::Analyze(loaded->trace,
+                                   {.vocabulary = loaded->query.vocabulary, .whole_trace = true},
+                                   rules, ByOf(options));
     if (!whole) return Fail(std::move(whole.error()));
     sides.push_back(*std::move(whole));
   }

@@ -17,7 +17,7 @@ namespace culprit::cli {
 
 // AnalysisOptions are what analyze and compare have in common.
 struct AnalysisOptions {
-  std::string phase = "decode";
+  std::string phase = "decode", by = "category";
   std::size_t request = 1;  // counted from 1, as people do
   std::string request_file, log_file;
   std::optional<double> from_ms, to_ms;

@@ -46,9 +46,9 @@ ExitCode Run(const Options& options) {
   const auto evaluation = EvaluateRun(done->run);
   bool attributed = false;
   const auto emitted = Emit(WholeReport(options, *done, evaluation, attributed), options.output);
-  ExitCode code = Apply(options.rule, evaluation, AfterMeasuring(*done, evaluation));
+  const ExitCode measured = AfterMeasuring(*done, evaluation);
   if (!emitted) return ApplyWithout(options.rule, PrintError(emitted.error()));
-  return code == ExitCode::kDone && !attributed ? ExitCode::kInvalid : code;
+  return ApplyWithAttribution(options.rule, evaluation, measured, attributed);
 }
 
 }  // namespace

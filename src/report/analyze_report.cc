@@ -71,7 +71,7 @@ class Rows {
     using enum Column::Kind;
     using enum Audience;
     const bool steps = analysis_.rollup.steps > 0;  // none in a prefill: count all launches
-    return {{"name", "category", kText},
+    return {{"name", std::string(Name(analysis_.by)), kText},
             {unit_.key("exclusive"), unit_.name()},
             {"share_of_window", "share"},
             {"launches_per_step", "launches/step", kNumber, steps ? kEveryone : kMachines},

@@ -77,7 +77,7 @@ std::vector<Column> TracedColumns(const Attribution& attribution, const CostUnit
     return Column{std::move(key), "", kind, kMachines};
   };
   return {
-      {"name", "category", kText},
+      {"name", std::string(Name(attribution.by)), kText},
       {unit.key("a"), Label(attribution.label_a)},
       {unit.key("b"), Label(attribution.label_b)},
       {unit.key("delta"), "Δ"},
@@ -243,7 +243,7 @@ Table ScaledTable(const Attribution& attribution, const CostUnit& unit) {
   using enum Column::Kind;
   Table table{"scaled_to_untraced",
               fmt::format("(b) Scaled to untraced time, {}; presentation only", unit.name()),
-              {{"name", "category", kText},
+              {{"name", std::string(Name(attribution.by)), kText},
                {unit.key("a_scaled"), Label(attribution.label_a)},
                {unit.key("b_scaled"), Label(attribution.label_b)},
                {unit.key("delta_scaled"), "Δ"},
@@ -265,9 +265,10 @@ Table ScaledTable(const Attribution& attribution, const CostUnit& unit) {
   }
   table.rows.push_back(SumRow("untraced (median)", attribution.untraced->a, attribution.untraced->b,
                               unit, table.columns.size(), Emphasis::kTotal));
-  table.notes.push_back(
-      "Each side is stretched by one factor. A category that your change cannot touch and that "
-      "moves here but not in (a) is a scaling artefact: (a) is right.");
+  table.notes.push_back(fmt::format(
+      "Each side is stretched by one factor. A {} that your change cannot touch and that "
+      "moves here but not in (a) is a scaling artefact: (a) is right.",
+      Name(attribution.by)));
   if (any) {
     table.notes.push_back(
         "≠ (a): moves in another direction than in (a), or by more than its interval.");

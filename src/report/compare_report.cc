@@ -57,7 +57,9 @@ class Story {
   [[nodiscard]] std::string Culprit() const {
     const DeltaRow* row = Suspect();
     if (row == nullptr) {
-      return "No category stands out of the step-to-step noise in the direction of the change.";
+      return fmt::format(
+          "No {} stands out of the step-to-step noise in the direction of the change.",
+          Name(attribution_.by));
     }
     if (!HasNoise()) {
       return fmt::format(
@@ -144,10 +146,13 @@ class Story {
     }
     if (row->kind == RowKind::kIdle) {
       if (row->delta().value().count() < 0) {
-        return {"The GPU waits less: check that idle also shrinks without a profiler."};
+        return {
+            "Less time passes with nothing running: check that idle also shrinks without a "
+            "profiler."};
       }
       return {
-          "The GPU waits more: look at the host (sampling, launches, clocks of the CPU, "
+          "More time passes with nothing running: look at the host (sampling, launches, clocks of "
+          "the CPU, "
           "synchronising copies), and check that idle also grows without a profiler."};
     }
     return {KernelAdvice(*row)};

@@ -154,11 +154,12 @@ TEST(CompareReport, AdvisesAboutTheHostWhenOnlyIdleTimeChanged) {
   EXPECT_EQ(Tell(a, b).headline[1],
             "[idle] costs +0.800 ms per token, 100.0 % of the traced change.");
   EXPECT_EQ(Tell(a, b).advice,
-            Sentences{"The GPU waits more: look at the host (sampling, launches, clocks of the "
-                      "CPU, synchronising copies), and check that idle also grows without a "
-                      "profiler."});
+            Sentences{"More time passes with nothing running: look at the host (sampling, "
+                      "launches, clocks of the CPU, synchronising copies), and check that idle "
+                      "also grows without a profiler."});
   EXPECT_EQ(Tell(b, a).advice,
-            Sentences{"The GPU waits less: check that idle also shrinks without a profiler."});
+            Sentences{"Less time passes with nothing running: check that idle also shrinks "
+                      "without a profiler."});
 }
 
 TEST(CompareReport, TellsWhatSummingDurationsWouldHaveBlamed) {

@@ -105,37 +105,36 @@ TEST(Process, AppendsOutputAndErrorsToOneFile) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "out\nerr\nout\nerr\n");
 }
 
-TEST(Process, StopEndsChildrenOfTheServerAsWell) {
+// StartWithChild starts a shell that waits for a child of its own.
+std::pair<base::Result<Process>, std::optional<ProcessIdentity>> StartWithChild() {
   const SampleFolder folder;
   const std::string pid_file = folder.path() + "/pid";
   auto process = Process::Start(Shell("sleep 1000 & echo $! > '" + pid_file + "'; wait"));
-  ASSERT_TRUE(process);
   const StopSignal never;
   pid_t child = 0;
-  while (child == 0 && never.SleepFor(1ms)) std::ifstream(pid_file) >> child;
-  const auto identity = Identify(child);
-  ASSERT_TRUE(identity);
+  while (process && child == 0 && never.SleepFor(1ms)) std::ifstream(pid_file) >> child;
+  return {std::move(process), Identify(child)};
+}
+
+TEST(Process, StopEndsChildrenOfTheServerAsWell) {
+  const StopSignal never;
+  auto [process, child] = StartWithChild();
+  ASSERT_TRUE(process && child);
   const auto stopped = process->Stop(60s);
   EXPECT_EQ(stopped.exit, (Exit{.signal = SIGTERM}));
   EXPECT_FALSE(stopped.killed);
-  while (IsAlive(*identity) && never.SleepFor(1ms)) {
+  while (IsAlive(*child) && never.SleepFor(1ms)) {
   }
-  EXPECT_FALSE(IsAlive(*identity));
+  EXPECT_FALSE(IsAlive(*child));
 }
 
 TEST(Process, SignalLeaderLeavesItsChildrenAlone) {
-  const SampleFolder folder;
-  const std::string pid_file = folder.path() + "/pid";
-  auto process = Process::Start(Shell("sleep 1000 & echo $! > '" + pid_file + "'; wait"));
-  ASSERT_TRUE(process);
   const StopSignal never;
-  pid_t child = 0;
-  while (child == 0 && never.SleepFor(1ms)) std::ifstream(pid_file) >> child;
-  const auto identity = Identify(child);
-  ASSERT_TRUE(identity);
+  auto [process, child] = StartWithChild();
+  ASSERT_TRUE(process && child);
   process->SignalLeader(SIGTERM);
   EXPECT_EQ(process->WaitFor(60s, never), (Exit{.signal = SIGTERM}));
-  EXPECT_TRUE(IsAlive(*identity));
+  EXPECT_TRUE(IsAlive(*child));
 }
 
 TEST(Process, StopKillsWhatIgnoresTheGentleSignal) {

@@ -19,15 +19,15 @@ sys.dont_write_bytecode = True
 from ab_world import (DONE, ENVIRONMENT, INTERRUPTED, INVALID, PAIRS, AbTest, wait_until)  # noqa: E402
 from world import AGENT, QWEN, main  # noqa: E402
 
-MOMENTS = 12
-
 
 class KilledAllAlong(AbTest):
+    MOMENTS, SAID = 12, "inconclusive"  # SAID is in the output of a run that nothing disturbed
+
     def all_along(self, check):
         """Calls check with a world and a run that has come to each of the moments."""
         count = self.count_progress()
-        self.assertGreater(count, 2 * MOMENTS)
-        step = 1 if os.environ.get("CULPRIT_LONG_TESTS") else count / MOMENTS
+        self.assertGreater(count, 2 * self.MOMENTS)
+        step = 1 if os.environ.get("CULPRIT_LONG_TESTS") else count / self.MOMENTS
         moments = sorted({int(1 + step * i) for i in range(int(count / step))})
         done = 0
         for moment in moments:
@@ -52,7 +52,7 @@ class KilledAllAlong(AbTest):
             world.kill_guardian()
             code, out, said = self.ended(run)
             self.assertEqual(code, DONE, said)
-            self.assertIn("inconclusive", out)
+            self.assertIn(self.SAID, out)
             self.assert_as_before(world)
         self.all_along(check)
 
@@ -70,7 +70,7 @@ class KilledAllAlong(AbTest):
             code, out, said = self.ended(run)
             self.assertIn(code, (DONE, INVALID) if killed else (DONE,), said)
             if code == INVALID:
-                self.assertRegex(said, r"llama-server left|connection|cannot connect")
+                self.assertRegex(said, r"server left|connection|cannot connect")
             self.assert_as_before(world)
         self.all_along(check)
 
