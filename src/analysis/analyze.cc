@@ -29,11 +29,8 @@ struct Cut {
 std::optional<Passes> PassesOf(const trace::Trace& trace, const FoundWindow& found,
                                const LaunchGroups& groups, const WindowQuery& query) {
   if (found.window.phase != Phase::kDecode) return std::nullopt;
-  const auto& completion = query.completion;
-  const bool drafts = (completion && completion->timings && completion->timings->draft) ||
-                      (query.request < query.logged.size() && query.logged[query.request].draft);
   return FindPasses(trace, found.window, groups,
-                    {.vocabulary = query.vocabulary, .speculative = drafts});
+                    {.vocabulary = query.vocabulary, .speculative = Speculates(query)});
 }
 
 Result<Cut> CutOut(const trace::Trace& trace, const WindowQuery& query) {

@@ -124,11 +124,10 @@ base::Error Misses(const Window& window, const trace::Trace& trace, const Comple
 // MoveBack is for tokens that came late: it moves the window where it can, and tells how far.
 void MoveBack(const trace::Trace& trace, const WindowQuery& query, FoundWindow& found) {
   const auto steps = ImpliedSteps(query, TokensOf(query));
-  const auto timings = TimingsOf(query);
   if (query.phase != Phase::kDecode || !steps) return;
-  const auto moved = MoveBackOntoSteps(
-      trace, found.window, *steps,
-      {.vocabulary = query.vocabulary, .speculative = timings && timings->draft.has_value()});
+  const auto moved =
+      MoveBackOntoSteps(trace, found.window, *steps,
+                        {.vocabulary = query.vocabulary, .speculative = Speculates(query)});
   if (!moved) return;
   found.how = fmt::format(
       "by the client's times, moved back onto the pattern of steps: the first token came {} late, "
@@ -223,6 +222,11 @@ Result<FoundWindow> Choose(const trace::Trace& trace, const WindowQuery& query,
 }
 
 }  // namespace
+
+bool Speculates(const WindowQuery& query) {
+  const auto timings = TimingsOf(query);
+  return timings && timings->draft;
+}
 
 Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& query) {
   if (!query.logged.empty() && query.request >= query.logged.size()) {

@@ -43,6 +43,9 @@ struct FoundWindow {
   base::Diagnostics diagnostics;
 };
 
+// Speculates tells whether the server counted draft tokens of the request.
+bool Speculates(const WindowQuery& query);
+
 // FindWindow finds the stretch by, in this order: offsets given by the user; the client's times of
 // the request, moved back onto the pattern of decode steps where tokens_came_late asks for it and
 // they fit there; the server's timings laid behind the largest gap of the trace and moved onto that

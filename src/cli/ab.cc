@@ -18,7 +18,7 @@ struct Options {
 };
 
 ExitCode Run(const Options& options) {
-  if (options.lab.dry_run) return PrintPlan(options.lab, kStages);
+  if (options.lab.dry_run) return ApplyWithout(options.rule, PrintPlan(options.lab, kStages));
   const auto done = RunStages(options.lab, kStages);
   if (!done) return ApplyWithout(options.rule, done.error());
   const auto evaluation = EvaluateRun(done->run);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/number_format.h"
 #include "cli/output.h"
 
 namespace culprit::cli {
@@ -28,7 +29,7 @@ class Hashing {
     if (!told_ && steady_clock::now() - begin_ > std::chrono::seconds(1)) {
       told_ = true;
       const std::string name = std::filesystem::path(path).filename().string();
-      Say(fmt::format("hashing {}, {:.1f} GiB", name, static_cast<double>(size) / (1 << 30)));
+      Say(fmt::format("hashing {}, {}", name, base::Bytes(size)));
       progress_.emplace("hashing " + name);
     }
     if (progress_) progress_->Show(static_cast<double>(done) / static_cast<double>(size));

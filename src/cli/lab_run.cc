@@ -17,6 +17,7 @@
 #include "cli/restore_report.h"
 #include "cli/run_report.h"
 #include "collect/registry.h"
+#include "experiment/contract.h"
 #include "gpu/registry.h"
 #include "host/session.h"
 #include "lab/tracer.h"
@@ -107,7 +108,8 @@ class Staged {
 
   tl::expected<LabRun, ExitCode> Run() {
     auto state = host::StateFolder();
-    if (!state) return tl::unexpected(PrintError(state.error()));
+    if (!state) return tl::unexpected(GiveUp(state.error()));
+    if (auto can = CheckTraces(); !can) return tl::unexpected(GiveUp(can.error()));
     state_ = *std::move(state);
     bench_.hashes = sys::FileHashes(state_, TellOfHashing());
     const std::string holder = fmt::format("culprit {} in {}", CommandName(stages_), run_.path());
@@ -156,21 +158,34 @@ class Staged {
     return Trace(prompt, notebook);
   }
 
+  // Before hours of measuring, and not after them.
+  Status CheckTraces() {
+    if (!stages_.trace) return {};
+    const auto plan = PlanTraces("");
+    if (!plan) return Fail(plan.error());
+    auto can = lab::CheckTraces(*plan);
+    if (!can && stages_.measure) can.error().hint += "; culprit ab measures without traces";
+    return can;
+  }
+
   Status Trace(const std::string& prompt, const lab::Notebook& notebook) {
-    const std::string& wanted = run_.spec().collector;
-    const std::string name = wanted.empty() ? CollectorFor(bench_.device.info().vendor) : wanted;
-    auto known = collect::MakeCollector(name);
-    if (!known) return Fail(std::move(known.error()));
-    auto problems =
-        lab::TakeTraces({.spec = run_.spec(),
-                         .prompt = prompt,
-                         .earlier = run_.traces(),
-                         .timed = run_.trials(),
-                         .collector = [&name] { return *collect::MakeCollector(name); }},
-                        bench_, notebook);
+    const auto plan = PlanTraces(prompt);
+    if (!plan) return Fail(plan.error());
+    auto problems = lab::TakeTraces(*plan, bench_, notebook);
     if (!problems) return Fail(std::move(problems.error()));
     untraced_ = *std::move(problems);
     return {};
+  }
+
+  Result<lab::TracePlan> PlanTraces(const std::string& prompt) {
+    const std::string& wanted = run_.spec().collector;
+    const std::string name = wanted.empty() ? CollectorFor(bench_.device.info().vendor) : wanted;
+    if (auto known = collect::MakeCollector(name); !known) return Fail(std::move(known.error()));
+    return lab::TracePlan{.spec = run_.spec(),
+                          .prompt = prompt,
+                          .earlier = run_.traces(),
+                          .timed = run_.trials(),
+                          .collector = [name] { return *collect::MakeCollector(name); }};
   }
 
   lab::Notebook NotebookWith(const std::string& slots) {
@@ -364,7 +379,7 @@ ExitCode AfterMeasuring(const LabRun& done, const experiment::Evaluation& evalua
     const auto& trials = done.run.trials();
     const std::string log = trials.empty() ? "" : LogOf(done.run, trials.back());
     const bool busy = !trials.empty() && !trials.back().valid() &&
-                      trials.back().objections.front().id == "not_idle";
+                      trials.back().objections.front().id == experiment::kNotIdle;
     return PrintError({busy ? ErrorCode::kEnvironment : ErrorCode::kIncomplete, done.measured.why,
                        done.run.path(), log.empty() ? "" : "the last server's log is " + log});
   }

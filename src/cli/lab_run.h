@@ -37,7 +37,8 @@ ExitCode PrintPlan(const LabOptions& options, Stages stages);
 tl::expected<LabRun, ExitCode> RunStages(const LabOptions& options, Stages stages);
 
 // AfterMeasuring says on stderr why the measuring came to no end, and returns the code that a
-// command ends with: kDone, or kInvalid when it was broken off or nothing was compared.
+// command ends with: kDone, kEnvironment on a machine that is not idle, or kInvalid when it was
+// broken off otherwise or nothing was compared.
 ExitCode AfterMeasuring(const LabRun& done, const experiment::Evaluation& evaluation);
 
 }  // namespace culprit::cli

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -7,7 +8,7 @@
 
 #include "base/did_you_mean.h"
 #include "cli/commands.h"
-#include "cli/exit_code.h"
+#include "cli/exit_rule.h"
 #include "cli/help.h"
 #include "cli/output.h"
 
@@ -41,20 +42,28 @@ int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
       {culprit::base::ErrorCode::kUsage, error.what(), "", "see " + help + " --help"}));
 }
 
-int Run(int argc, char** argv) {
+// A command line that was not understood must not pass for a bad build.
+int ForGit(bool bisect, int code) {
+  const culprit::cli::ExitRule rule{.fail_on = "", .bisect = bisect};
+  return static_cast<int>(culprit::cli::ApplyWithout(rule, static_cast<ExitCode>(code)));
+}
+
+int Run(int argc, char** argv, bool bisect) {
   CLI::App program("Which kernels made variant B of your LLM server slower than variant A?",
                    "culprit");
   program.formatter(std::make_shared<culprit::cli::HelpFormatter>());
   program.set_version_flag("--version", "culprit " CULPRIT_VERSION);
   program.require_subcommand(1);
   program.footer(
-      "Exit codes: 0 done, 1 regression (only with --fail-on), 2 usage, 3 comparison invalid or "
-      "incomplete, 5 environment, 130 interrupted.");
+      "Exit codes: 0 done, 1 regression (only with --fail-on or --bisect), 2 usage, 3 comparison "
+      "invalid or incomplete, 5 environment, 125 and 128 cannot tell and stop (only with "
+      "--bisect), "
+      "130 interrupted.");
   const auto subcommands = culprit::cli::AddSubcommands(program);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return ExitAfterParsing(program, error);
+    return ForGit(bisect, ExitAfterParsing(program, error));
   }
   for (const auto& subcommand : subcommands) {
     if (subcommand.app->parsed()) return static_cast<int>(subcommand.run());
@@ -65,12 +74,14 @@ int Run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool bisect = std::any_of(
+      argv, argv + argc, [](const char* word) { return std::string_view(word) == "--bisect"; });
   try {
-    return Run(argc, argv);
+    return Run(argc, argv, bisect);
   } catch (const std::bad_alloc&) {
     std::fputs("culprit: out of memory\n", stderr);
   } catch (const std::exception& error) {  // of a library: our own code throws nothing
     std::fprintf(stderr, "culprit: %s\n", error.what());
   }
-  return static_cast<int>(ExitCode::kEnvironment);
+  return ForGit(bisect, static_cast<int>(ExitCode::kEnvironment));
 }

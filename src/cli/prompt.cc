@@ -6,6 +6,7 @@
 
 #include "base/number_format.h"
 #include "cli/output.h"
+#include "experiment/server_flags.h"
 #include "experiment/words.h"
 #include "lab/calibration.h"
 
@@ -16,7 +17,10 @@ namespace fs = std::filesystem;
 using base::ErrorCode;
 using base::Fail;
 using base::Result;
+using experiment::Option;
 using store::PromptFile;
+
+constexpr const char* kNoModel = "the variant names no --model";
 
 // Where a prompt is kept. It depends on all that a count of tokens may depend on; "" for a model
 // that is no file.
@@ -57,10 +61,11 @@ Result<PromptFile> MakePrompt(const PromptMaking& making, std::string_view text)
   auto made = lab::Calibrate(making.spec, variant, text, making.log_folder, making.bench);
   if (!made) {
     base::Error error = std::move(made.error()).In("calibration");
-    // "error: --model is required", "model name is missing from the request"
-    const bool asks =
-        error.code == ErrorCode::kServer && error.message.find("model") != std::string::npos;
-    if (asks && !variant.model) error.hint = "the variant names no --model; " + error.hint;
+    const bool named = variant.model || Uses(Option::kModel, variant.arguments) ||
+                       Uses(Option::kFetchedModel, variant.arguments);
+    if (error.code == ErrorCode::kServer && !named) {
+      error.hint = error.hint.empty() ? kNoModel : fmt::format("{}; {}", kNoModel, error.hint);
+    }
     return Fail(std::move(error));
   }
   if (made->prompt.copies > 1) {

@@ -21,12 +21,17 @@ struct Options {
   OutputOptions output;
 };
 
+struct Answer {
+  report::Report report;
+  bool attributed = false;
+};
+
 // A verdict stands without its attribution; the report says what is missing.
-report::Report WholeReport(const Options& options, const LabRun& done,
-                           const experiment::Evaluation& evaluation, bool& attributed) {
-  report::Report verdict = VerdictReport(done.run, evaluation);
-  attributed = false;
-  if (!done.measured.finished || !evaluation.compared()) return verdict;
+Answer AnswerOf(const Options& options, const LabRun& done,
+                const experiment::Evaluation& evaluation) {
+  report::Report verdict = VerdictReport(done.run, evaluation, "run");
+  verdict.kind = "run";
+  if (!done.measured.finished || !evaluation.compared()) return {std::move(verdict)};
   auto attribution = CompareTraces(done.run, options.analysis, true);
   std::vector<std::string> missing = done.untraced;
   if (!attribution) missing.push_back(attribution.error().Text());
@@ -34,21 +39,21 @@ report::Report WholeReport(const Options& options, const LabRun& done,
     verdict.notes.insert(verdict.notes.begin(),
                          {report::Note::Level::kWarning, "no_attribution", base::Printable(why)});
   }
-  if (!attribution) return verdict;
-  attributed = done.untraced.empty();
-  return report::RunReport(std::move(verdict), *std::move(attribution), evaluation);
+  if (!attribution) return {std::move(verdict)};
+  return {report::RunReport(std::move(verdict), *std::move(attribution), evaluation),
+          done.untraced.empty()};
 }
 
 ExitCode Run(const Options& options) {
-  if (options.lab.dry_run) return PrintPlan(options.lab, kStages);
+  if (options.lab.dry_run) return ApplyWithout(options.rule, PrintPlan(options.lab, kStages));
   const auto done = RunStages(options.lab, kStages);
   if (!done) return ApplyWithout(options.rule, done.error());
   const auto evaluation = EvaluateRun(done->run);
-  bool attributed = false;
-  const auto emitted = Emit(WholeReport(options, *done, evaluation, attributed), options.output);
+  const Answer answer = AnswerOf(options, *done, evaluation);
+  const auto emitted = Emit(answer.report, options.output);
   const ExitCode measured = AfterMeasuring(*done, evaluation);
   if (!emitted) return ApplyWithout(options.rule, PrintError(emitted.error()));
-  return ApplyWithAttribution(options.rule, evaluation, measured, attributed);
+  return ApplyWithAttribution(options.rule, evaluation, measured, answer.attributed);
 }
 
 }  // namespace

@@ -55,6 +55,11 @@ experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::str
 }
 
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder) {
+  const auto known = store::ReadAaSessions(state_folder, SettingOf(run));
+  const bool again = std::any_of(known.begin(), known.end(), [&](const AaSession& session) {
+    return session.when == run.info().created;
+  });
+  if (again) return;  // a run that was gone on with for its traces
   const auto evaluation = experiment::Evaluate(run.spec(), run.trials());
   AaSession session{.setting = SettingOf(run), .when = run.info().created};
   const auto& candidate = evaluation.candidates.front();
@@ -86,8 +91,10 @@ Evaluation EvaluateRun(const store::RunDirectory& run) {
   return experiment::Evaluate(run.spec(), run.trials(), run.info().floors);
 }
 
-report::Report VerdictReport(const store::RunDirectory& run, const Evaluation& evaluation) {
-  report::AbContext context{.where = run.path(), .notes = run.info().notes, .is_run = true};
+report::Report VerdictReport(const store::RunDirectory& run, const Evaluation& evaluation,
+                             const std::string& command) {
+  report::AbContext context{
+      .where = run.path(), .notes = run.info().notes, .is_run = true, .command = command};
   context.finished = evaluation.finished;
   if (evaluation.ended_by_void) context.log = LogOf(run, run.trials().back());
   return report::AbReport(run.spec(), evaluation, context);

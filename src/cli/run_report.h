@@ -16,10 +16,11 @@ experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::str
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder);
 
 // EvaluateRun judges a run directory, the same each time: noise floors are those that were known
-// when the run began. VerdictReport is the report on it.
+// when the run began. VerdictReport is the report on it; command is what goes on with the run.
 experiment::Evaluation EvaluateRun(const store::RunDirectory& run);
 report::Report VerdictReport(const store::RunDirectory& run,
-                             const experiment::Evaluation& evaluation);
+                             const experiment::Evaluation& evaluation,
+                             const std::string& command = "ab");
 
 // LogOf is the path of what a trial's server said; "" when none was started.
 std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial);

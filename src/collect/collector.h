@@ -14,9 +14,13 @@ namespace culprit::collect {
 
 // Subject is the server to take a trace of, before it is started.
 struct Subject {
-  std::string binary;                                      // a path
-  std::vector<experiment::EnvironmentChange> environment;  // the variant's, in this order
-  std::string folder;    // of the trial: exists; the trace and whatever else is needed go there
+  std::string binary;            // an absolute path
+  sys::Environment environment;  // all of it, but for what the collector adds
+};
+
+// Place is where the trace of one trial goes.
+struct Place {
+  std::string folder;    // exists; the trace and whatever else is needed go there
   std::string log_file;  // gets the server's stdout and stderr; read during Finish
 };
 
@@ -34,16 +38,19 @@ struct RequestTimes {
 
 using Collected = experiment::CollectedTrace;
 
-// Collector takes one trace of one server. Prepare comes before the server's start, Finish once the
-// request has returned.
+// Collector takes one trace of one server. Check may come at any time, Prepare comes before the
+// server's start, Finish once the request has returned.
 class Collector {
  public:
   virtual ~Collector() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;  // "rocprofv3"
 
-  // Prepare fails with kEnvironment when its tool is not there, and with kServer when this server
+  // Check fails with kEnvironment when its tool is not there, and with kServer when this server
   // cannot be traced by it; each says what to do instead.
-  virtual base::Result<Launch> Prepare(const Subject& subject) = 0;
+  [[nodiscard]] virtual base::Status Check(const Subject& subject) const = 0;
+
+  // Prepare fails with what Check fails with, and with kUnreadable where the place is no good.
+  virtual base::Result<Launch> Prepare(const Subject& subject, const Place& place) = 0;
 
   // Finish ends the server and its whole group, but only when the trace is safe or is lost for
   // certain: it never waits for the server to leave by itself once the trace is there. Fails with

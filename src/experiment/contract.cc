@@ -98,10 +98,9 @@ bool IsPowerLimit(std::string_view reason) {
 
 void CheckMachine(const TrialRecord& trial, Objections& objections) {
   if (trial.gate && !trial.gate->idle) {
-    objections.push_back(
-        {"not_idle", fmt::format("the machine was not idle: {}. Stop what uses it; "
-                                 "--idle-readings 0 would not wait",
-                                 trial.gate->why_not)});
+    objections.push_back({kNotIdle, fmt::format("the machine was not idle: {}. Stop what uses it; "
+                                                "--idle-readings 0 would not wait",
+                                                trial.gate->why_not)});
   }
   if (!trial.foreign_processes.empty()) {
     objections.push_back({"foreign_process", fmt::format("the device was also used by {}",
@@ -138,15 +137,6 @@ void CheckIdentity(const TrialRecord& trial, const TrialRecord& earlier, Objecti
   }
 }
 
-bool AsksForPlacement(const Variant& variant) {
-  constexpr std::array<std::string_view, 15> kFlags = {
-      "-ngl",        "--gpu-layers", "--n-gpu-layers",    "-dev",
-      "--device",    "-ot",          "--override-tensor", "-ncmoe",
-      "--n-cpu-moe", "-cmoe",        "--cpu-moe",         "-fit",
-      "--fit",       "-sm",          "--split-mode"};
-  return UsesAny(variant.arguments, kFlags);
-}
-
 const Variant* FindVariant(const Spec& spec, const std::string& label) {
   for (const Variant& variant : spec.variants) {
     if (variant.label == label) return &variant;
@@ -160,8 +150,9 @@ void CheckPlacement(const Spec& spec, const TrialRecord& baseline, const TrialRe
                     Objections& objections) {
   const Variant* a = FindVariant(spec, baseline.variant);
   const Variant* b = FindVariant(spec, candidate.variant);
-  const bool asked = a != nullptr && b != nullptr && a->arguments != b->arguments &&
-                     (AsksForPlacement(*a) || AsksForPlacement(*b));
+  const bool asked =
+      a != nullptr && b != nullptr && a->arguments != b->arguments &&
+      (Uses(Option::kPlacement, a->arguments) || Uses(Option::kPlacement, b->arguments));
   const bool other_binary = a != nullptr && b != nullptr && a->binary != b->binary;
   if (asked) return;
   const std::string layers_a = Fact(baseline, "layers_on_device");
@@ -219,9 +210,8 @@ Objections ObjectToPair(const Spec& spec, const TrialRecord& baseline,
 }
 
 bool Temporary(const Objection& objection) {
-  constexpr std::array<std::string_view, 6> kTemporary = {"not_idle",          "foreign_process",
-                                                          "throttled",         "output_tokens",
-                                                          "prompt_not_cached", "port_taken"};
+  constexpr std::array<std::string_view, 6> kTemporary = {
+      kNotIdle, "foreign_process", "throttled", "output_tokens", "prompt_not_cached", "port_taken"};
   return std::find(kTemporary.begin(), kTemporary.end(), objection.id) != kTemporary.end();
 }
 

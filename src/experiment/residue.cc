@@ -8,56 +8,47 @@
 namespace culprit::experiment {
 namespace {
 
-// What a user can make different, and the facts that follow from it. An argument stands for all of
-// its spellings' facts; a variable of the environment may change anything.
-struct Consequence {
-  std::string_view cause;  // "kv", "binary", "model", or a server argument
-  std::vector<std::string_view> facts;
-};
-const std::vector<Consequence>& Consequences() {
-  static const std::vector<Consequence> all = {
-      {"kv", {"kv_cache_mib", "kv_cache_type"}},
-      {"binary", {"build", "backend", "devices", "backend_warnings", "flash_attention"}},
-      {"model", {"model", "layers_on_device", "kv_cache_mib", "chat_template_sha256"}},
-      {"-t", {"threads"}},
-      {"--threads", {"threads"}},
-      {"-c", {"context_tokens", "kv_cache_mib"}},
-      {"--ctx-size", {"context_tokens", "kv_cache_mib"}},
-      {"-np", {"slots", "context_tokens"}},
-      {"--parallel", {"slots", "context_tokens"}},
-      {"-fa", {"flash_attention"}},
-      {"--flash-attn", {"flash_attention"}},
-      {"-ctk", {"kv_cache_mib", "kv_cache_type"}},
-      {"--cache-type-k", {"kv_cache_mib", "kv_cache_type"}},
-      {"-ctv", {"kv_cache_mib", "kv_cache_type"}},
-      {"--cache-type-v", {"kv_cache_mib", "kv_cache_type"}},
-      {"-ngl", {"layers_on_device", "backend", "devices"}},
-      {"--n-gpu-layers", {"layers_on_device", "backend", "devices"}},
-      {"-dev", {"layers_on_device", "backend", "devices"}},
-      {"--device", {"layers_on_device", "backend", "devices"}},
-      {"-md", {"kv_cache_mib", "devices"}},
-      {"--model-draft", {"kv_cache_mib", "devices"}},
-      {"--spec-draft-model", {"kv_cache_mib", "devices"}},
-      {"--spec-type", {"kv_cache_mib", "devices"}},
-      {"--chat-template", {"chat_template_sha256"}},
-      {"--chat-template-file", {"chat_template_sha256"}}};
+using FactNames = std::vector<std::string_view>;
+
+bool Has(const FactNames& names, std::string_view fact) {
+  return std::find(names.begin(), names.end(), fact) != names.end();
+}
+
+// FactsBehind are those that follow from an option of the server.
+const std::map<Option, FactNames>& FactsBehind() {
+  static const std::map<Option, FactNames> all = {
+      {Option::kThreads, {"threads"}},
+      {Option::kContext, {"context_tokens", "kv_cache_mib"}},
+      {Option::kSlots, {"slots", "context_tokens"}},
+      {Option::kFlashAttention, {"flash_attention"}},
+      {Option::kKvTypes, {"kv_cache_mib", "kv_cache_type"}},
+      {Option::kPlacement, {"layers_on_device", "backend", "devices"}},
+      {Option::kDraftModel, {"kv_cache_mib", "devices"}},
+      {Option::kSpeculation, {"kv_cache_mib", "devices"}},
+      {Option::kModel, {"model", "layers_on_device", "kv_cache_mib", "chat_template_sha256"}},
+      {Option::kChatTemplate, {"chat_template_sha256"}}};
   return all;
 }
 
+// FollowsFrom tells whether a fact may differ because of what a user made different. A variable of
+// the environment may change anything.
 bool FollowsFrom(std::string_view fact, const Variant& a, const Variant& b) {
+  static const FactNames kBinary = {"build", "backend", "devices", "backend_warnings",
+                                    "flash_attention"};
   if (a.environment != b.environment) return true;
-  return std::any_of(Consequences().begin(), Consequences().end(), [&](const Consequence& one) {
-    const bool about = std::find(one.facts.begin(), one.facts.end(), fact) != one.facts.end();
-    if (!about) return false;
-    if (one.cause == "kv") return a.kv != b.kv;
-    if (one.cause == "binary") return a.binary != b.binary;
-    if (one.cause == "model") return a.model != b.model;
-    return FlagValues(a.arguments, one.cause) != FlagValues(b.arguments, one.cause);
+  if (a.binary != b.binary && Has(kBinary, fact)) return true;
+  if (a.kv != b.kv && Has(FactsBehind().at(Option::kKvTypes), fact)) return true;
+  if (a.model != b.model && Has(FactsBehind().at(Option::kModel), fact)) return true;
+  return std::any_of(FactsBehind().begin(), FactsBehind().end(), [&](const auto& entry) {
+    const auto& [option, facts] = entry;
+    return Has(facts, fact) && Differs(option, a.arguments, b.arguments);
   });
 }
 
 // How a trial went, which says nothing of its server.
-bool OfTheTrial(std::string_view fact) { return fact == "prompt_from" || fact == "stopped"; }
+bool OfTheTrial(std::string_view fact) {
+  return fact == "prompt_from" || fact == "stopped" || fact == "left_behind";
+}
 
 }  // namespace
 

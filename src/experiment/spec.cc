@@ -20,23 +20,20 @@ namespace {
 // What culprit sets itself would be there twice, and the last one wins.
 Status CheckArguments(const Variant& variant) {
   struct Own {
-    std::vector<std::string_view> flags;
+    Option option;
     bool set;
     const char* hint;
   };
   const Own all[] = {
-      {{"--host", "--port"}, true, "servers listen on 127.0.0.1; --port says where"},
-      {{"-m", "--model"}, variant.model.has_value(), "the model is named already"},
-      {{"-ctk", "-ctv", "--cache-type-k", "--cache-type-v"},
-       variant.kv.has_value(),
-       "kv= sets the types of both caches"},
+      {Option::kAddress, true, "servers listen on 127.0.0.1; --port says where"},
+      {Option::kModel, variant.model.has_value(), "the model is named already"},
+      {Option::kKvTypes, variant.kv.has_value(), "kv= sets the types of both caches"},
   };
   for (const Own& own : all) {
-    for (const std::string_view flag : own.flags) {
-      if (!own.set || FlagValues(variant.arguments, flag).empty()) continue;
-      return Fail(ErrorCode::kUsage, fmt::format("culprit sets {} itself", flag), variant.label,
-                  fmt::format("take it out of the arguments: {}", own.hint));
-    }
+    if (!own.set || !Uses(own.option, variant.arguments)) continue;
+    return Fail(ErrorCode::kUsage,
+                fmt::format("culprit sets {} itself", FlagOf(own.option, variant.arguments)),
+                variant.label, fmt::format("take it out of the arguments: {}", own.hint));
   }
   return {};
 }

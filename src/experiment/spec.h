@@ -71,7 +71,7 @@ base::Status CheckSpec(const Spec& spec);
 // CheckComparison fails with kUsage when there are no two variants to compare, nor an A/A. One
 // alone can be traced.
 base::Status CheckComparison(const Spec& spec);
-// CheckValues is the part of it that asks for no number of variants.
+// CheckValues is the part of CheckSpec that asks for no variants.
 base::Status CheckValues(const Spec& spec);
 
 // ParseSpec reads an experiment file (TOML); file is its name in messages. Fails with kUsage, with

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/pattern.h"
 #include "experiment/server_flags.h"
@@ -18,10 +17,6 @@ using base::Result;
 using base::Status;
 
 constexpr std::size_t kMostVariants = 64;
-
-// Flags of llama.cpp 0.7.0 and of builds before it that name a draft model.
-constexpr std::array<std::string_view, 6> kDraftModelFlags = {
-    "-md", "--model-draft", "--spec-draft-model", "-hfd", "-hfrd", "--hf-repo-draft"};
 
 // The last --spec-type counts, as for the server itself; "" without one.
 std::string SpeculationType(const std::vector<std::string>& arguments) {
@@ -173,7 +168,7 @@ Status Set(const Field& field, Variant& variant) {
 bool Variant::drafts() const {
   const std::string type = SpeculationType(arguments);
   if (type.starts_with("ngram")) return false;
-  return (!type.empty() && type != "none") || UsesAny(arguments, kDraftModelFlags);
+  return (!type.empty() && type != "none") || Uses(Option::kDraftModel, arguments);
 }
 
 bool Variant::speculates() const {

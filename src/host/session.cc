@@ -31,8 +31,7 @@ Status CheckChange(const Change& change) {
 Result<std::unique_ptr<Session>> Session::Begin(const SessionOptions& options,
                                                 const sys::StopSignal& stop) {
   for (const Change& change : options.changes) {
-    auto knob = MakeKnob(change.setting, options.restore.rest);
-    if (!knob) return Fail(std::move(knob.error()));
+    if (auto fits = CheckChange(change); !fits) return Fail(std::move(fits.error()));
   }
   auto folder = StateFolder();
   if (!folder) return Fail(std::move(folder.error()));
@@ -93,9 +92,7 @@ Status Session::Borrow(const sys::StopSignal& stop) {
 }
 
 // Absent when there is nothing to change.
-
 Result<std::optional<Session::Planned>> Session::Plan(const Change& change) {
-  if (auto fits = CheckChange(change); !fits) return Fail(std::move(fits.error()));
   auto knob = MakeKnob(change.setting, options_.restore.rest);
   if (!knob) return Fail(std::move(knob.error()));
   auto present = (*knob)->Read();

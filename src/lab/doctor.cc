@@ -13,11 +13,6 @@ namespace {
 
 using Level = Symptom::Level;
 
-// Gib writes bytes for people: "12.5 GiB".
-std::string Gib(std::uint64_t bytes) {
-  return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / static_cast<double>(1ULL << 30));
-}
-
 class Examination {
  public:
   explicit Examination(const MachineFacts& facts) : facts_(facts) {}
@@ -147,7 +142,8 @@ class Examination {
     const auto& [total, allowed] = facts_.memory;
     if (total && allowed && *allowed < *total) {
       Add(Level::kWarning, "memory_limit",
-          fmt::format("only {} of {} memory may be used", Gib(*allowed), Gib(*total)),
+          fmt::format("only {} of {} memory may be used", base::Bytes(*allowed),
+                      base::Bytes(*total)),
           "a server that takes more is killed");
     }
   }
@@ -159,7 +155,7 @@ class Examination {
     }
     if (!free || !needed) return;
     const std::string text = fmt::format("{} free for the run directory in {}, {} wanted",
-                                         Gib(*free), folder, Gib(*needed));
+                                         base::Bytes(*free), folder, base::Bytes(*needed));
     Add(*free < *needed ? Level::kProblem : Level::kOk, "disk", text,
         *free < *needed ? "make room, or name another place with --into" : "");
   }
@@ -214,7 +210,7 @@ class Examination {
       if (variant.model_bytes && limit && *variant.model_bytes > *limit) {
         Add(Level::kWarning, "model_size",
             fmt::format("{}: its model has {}, more than the memory of {}", variant.label,
-                        Gib(*variant.model_bytes), Gib(*limit)));
+                        base::Bytes(*variant.model_bytes), base::Bytes(*limit)));
       }
     }
   }

@@ -138,7 +138,7 @@ TEST(Doctor, NamesTheVariantThatCannotRun) {
   EXPECT_THAT(
       Complaints(facts),
       ElementsAre(Symptom{Level::kProblem, "disk",
-                          "0.5 GiB free for the run directory in ., 1.0 GiB wanted",
+                          "512.0 MiB free for the run directory in ., 1.0 GiB wanted",
                           "make room, or name another place with --into"},
                   Symptom{Level::kProblem, "variant", "q4: bin/x: is no program", ""},
                   Symptom{Level::kWarning, "model_size",

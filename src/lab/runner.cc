@@ -85,7 +85,7 @@ class Runner {
       }
       last_objection_ = trial.objections.front().text;
       // Each has waited for minutes: a machine that is busy twice in a row stays so.
-      busy_in_a_row_ = trial.objections.front().id == "not_idle" ? busy_in_a_row_ + 1 : 0;
+      busy_in_a_row_ = trial.objections.front().id == experiment::kNotIdle ? busy_in_a_row_ + 1 : 0;
       return busy_in_a_row_ < 2 ? std::string() : last_objection_;
     }
     return std::string();

@@ -14,6 +14,17 @@ using base::Fail;
 using base::Result;
 using experiment::TrialRecord;
 
+// Whether an arm has a trace that counts.
+bool HasTrace(const experiment::Spec& spec, std::span<const TrialRecord> traces, std::size_t arm) {
+  return std::any_of(traces.begin(), traces.end(), [&](const TrialRecord& trial) {
+    return trial.valid() && experiment::ArmOf(spec, trial) == arm;
+  });
+}
+
+const experiment::Variant& VariantOf(const experiment::Spec& spec, std::size_t arm) {
+  return spec.variants[spec.design.same_variant ? 0 : arm];
+}
+
 class Tracer {
  public:
   Tracer(const TracePlan& plan, Bench& bench, const Notebook& notebook)
@@ -22,7 +33,7 @@ class Tracer {
   Result<std::vector<std::string>> Run() {
     std::vector<std::string> problems;
     for (std::size_t arm = 0; arm < experiment::ArmCount(plan_.spec); ++arm) {
-      if (HasTrace(arm)) continue;
+      if (HasTrace(plan_.spec, traces_, arm)) continue;
       auto problem = Trace(arm);
       if (!problem) return Fail(std::move(problem.error()));
       if (!problem->empty()) problems.push_back(*std::move(problem));
@@ -31,15 +42,9 @@ class Tracer {
   }
 
  private:
-  [[nodiscard]] bool HasTrace(std::size_t arm) const {
-    return std::any_of(traces_.begin(), traces_.end(), [&](const TrialRecord& trial) {
-      return trial.valid() && experiment::ArmOf(plan_.spec, trial) == arm;
-    });
-  }
-
   // Returns why the arm has no trace, or "".
   Result<std::string> Trace(std::size_t arm) {
-    for (int left = kMostTraces; left > 0; --left) {
+    for (int round = 1;; ++round) {
       auto record = RunOnce(arm);
       if (!record) return Fail(std::move(record.error()));
       auto objections =
@@ -51,10 +56,9 @@ class Tracer {
       if (trial.valid()) return std::string();
       const bool passing =
           std::all_of(trial.objections.begin(), trial.objections.end(), experiment::Temporary);
-      if (passing && left > 1) continue;
+      if (passing && round < kMostTraces) continue;
       return fmt::format("{} has no trace: {}", trial.variant, trial.objections.front().text);
     }
-    return std::string();
   }
 
   Result<TrialRecord> RunOnce(std::size_t arm) {
@@ -65,7 +69,7 @@ class Tracer {
     planned.id = traces_.empty() ? 1 : traces_.back().id + 1;
     planned.position = static_cast<int>(traces_.size());
     planned.baseline = arm == 0;
-    planned.variant = &plan_.spec.variants[plan_.spec.design.same_variant ? 0 : arm];
+    planned.variant = &VariantOf(plan_.spec, arm);
     planned.folder = *std::move(folder);
     planned.slots = notebook_.slots;
     planned.collector = collector.get();
@@ -87,6 +91,17 @@ class Tracer {
 };
 
 }  // namespace
+
+base::Status CheckTraces(const TracePlan& plan) {
+  const auto collector = plan.collector();
+  for (std::size_t arm = 0; arm < experiment::ArmCount(plan.spec); ++arm) {
+    if (HasTrace(plan.spec, plan.earlier, arm)) continue;
+    const auto& variant = VariantOf(plan.spec, arm);
+    auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")));
+    if (!can) return Fail(std::move(can.error()).In(variant.label));
+  }
+  return {};
+}
 
 Result<std::vector<std::string>> TakeTraces(const TracePlan& plan, Bench& bench,
                                             const Notebook& notebook) {

@@ -14,11 +14,15 @@ namespace culprit::lab {
 // timed are the experiment's other trials: a traced server must be the one that they measured.
 struct TracePlan {
   const experiment::Spec& spec;
-  const std::string& prompt;
+  std::string prompt;
   std::vector<experiment::TrialRecord> earlier;
   std::span<const experiment::TrialRecord> timed;
   std::function<std::unique_ptr<collect::Collector>()> collector;
 };
+
+// CheckTraces fails with what the collector's Check fails with for an arm that is still to be
+// traced.
+base::Status CheckTraces(const TracePlan& plan);
 
 // kMostTraces is how often an arm is traced at most while its trials are void for a passing reason.
 inline constexpr int kMostTraces = 3;

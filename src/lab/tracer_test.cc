@@ -21,8 +21,12 @@ class FakeCollector : public collect::Collector {
  public:
   explicit FakeCollector(std::optional<base::Error> failure) : failure_(std::move(failure)) {}
   [[nodiscard]] std::string_view name() const override { return "fake"; }
-  base::Result<collect::Launch> Prepare(const collect::Subject& subject) override {
-    folder_ = subject.folder;
+  [[nodiscard]] base::Status Check(const collect::Subject& /*subject*/) const override {
+    return {};
+  }
+  base::Result<collect::Launch> Prepare(const collect::Subject& /*subject*/,
+                                        const collect::Place& place) override {
+    folder_ = place.folder;
     if (failure_ && failure_->code == ErrorCode::kEnvironment) return base::Fail(*failure_);
     return collect::Launch{.wrapper = {"env"}, .environment = {{"FAKE_TRACED", "1"}}};
   }

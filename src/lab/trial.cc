@@ -29,6 +29,7 @@ using base::ErrorCode;
 using base::Fail;
 using base::Result;
 using base::Status;
+using experiment::Option;
 using experiment::Spec;
 using experiment::TrialRecord;
 
@@ -102,10 +103,8 @@ class OneTrial {
 
   // Puts the collector around the server; false when it objects to that.
   bool Wrap(server::LaunchOptions& launch) {
-    auto wrapped = planned_.collector->Prepare({.binary = launch.binary,
-                                                .environment = launch.environment,
-                                                .folder = planned_.folder,
-                                                .log_file = launch.log_file});
+    auto wrapped = planned_.collector->Prepare(
+        SubjectOf(launch), {.folder = planned_.folder, .log_file = launch.log_file});
     if (!wrapped) {
       Object(kTraceFailed, wrapped.error().Text());
       return false;
@@ -332,19 +331,21 @@ server::LaunchOptions LaunchOf(const Spec& spec, const experiment::Variant& vari
   launch.arguments = variant.ServerArguments();
   // Newer builds name devices, layers and cache sizes at this level only; they print nothing per
   // token there.
-  constexpr std::array<std::string_view, 5> kVerbosityFlags = {
-      "-lv", "--verbosity", "--log-verbosity", "-v", "--verbose"};
-  if (!experiment::UsesAny(launch.arguments, kVerbosityFlags)) {
+  if (!Uses(Option::kVerbosity, launch.arguments)) {
     launch.arguments.insert(launch.arguments.end(), {"-lv", "4"});
   }
-  if (spec.workload.cache_prompt &&
-      experiment::FlagValues(launch.arguments, "--slot-save-path").empty()) {
+  if (spec.workload.cache_prompt && !Uses(Option::kSlotFiles, launch.arguments)) {
     launch.arguments.insert(launch.arguments.end(), {"--slot-save-path", slots});
   }
   launch.environment = variant.environment;
   launch.working_directory = variant.working_directory.value_or("");
   launch.port = port;
   return launch;
+}
+
+collect::Subject SubjectOf(const server::LaunchOptions& launch) {
+  return {.binary = server::ProgramPath(launch),
+          .environment = server::ServerEnvironment(launch, sys::OwnEnvironment())};
 }
 
 Result<TrialRecord> RunTrial(const Spec& spec, const std::string& prompt,

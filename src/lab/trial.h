@@ -65,6 +65,9 @@ base::Result<experiment::TrialRecord> RunTrial(const experiment::Spec& spec,
 server::LaunchOptions LaunchOf(const experiment::Spec& spec, const experiment::Variant& variant,
                                std::uint16_t port, const std::string& slots);
 
+// SubjectOf is such a server for a collector.
+collect::Subject SubjectOf(const server::LaunchOptions& launch);
+
 // DrawsTheScreen tells whether a process is one of those that have a device open all the time to
 // draw the screen, and hardly use it.
 bool DrawsTheScreen(const gpu::Process& process);

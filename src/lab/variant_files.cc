@@ -64,10 +64,11 @@ Status TryBinary(const Variant& variant) {
   server::LaunchOptions launch;
   launch.binary = variant.binary;
   launch.environment = variant.environment;
+  launch.working_directory = variant.working_directory.value_or("");
   const auto version =
       sys::RunCommand({.argv = {variant.binary, "--version"},
                        .environment = server::ServerEnvironment(launch, sys::OwnEnvironment()),
-                       .working_directory = variant.working_directory.value_or("")},
+                       .working_directory = launch.working_directory},
                       std::chrono::seconds(10));
   if (!version && version.error().code == ErrorCode::kTimeout) return {};
   if (!version) return Fail(version.error());

@@ -175,15 +175,16 @@ void AddFloorNote(const Judgement& judgement, std::vector<Note>& notes) {
 void AddNotFinished(const Evaluation& evaluation, const AbContext& context,
                     std::vector<Note>& notes) {
   if (context.finished) return;
-  notes.push_back({Note::Level::kWarning, "not_finished",
-                   fmt::format("the experiment did not come to its end; {0}culprit ab --resume {1} "
-                               "goes on with it",
-                               evaluation.ended_by_void
-                                   ? fmt::format("once that is mended (the variants stand in "
-                                                 "{}/experiment.toml), ",
-                                                 Printable(context.where))
-                                   : "",
-                               Printable(context.where))});
+  notes.push_back(
+      {Note::Level::kWarning, "not_finished",
+       fmt::format("the experiment did not come to its end; {0}culprit {2} --resume {1} "
+                   "goes on with it",
+                   evaluation.ended_by_void
+                       ? fmt::format("once that is mended (the variants stand in "
+                                     "{}/experiment.toml), ",
+                                     Printable(context.where))
+                       : "",
+                   Printable(context.where), context.command)});
 }
 
 // A device that ran at another clock under one variant may be what made it slower.

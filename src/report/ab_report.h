@@ -15,6 +15,7 @@ struct AbContext {
   std::string log = {};            // of the trial that ended the run; "" without such a trial
   std::vector<std::string> notes;  // of the run: what could not be done on the machine
   bool is_run = false;             // where is a run directory, which can be traced
+  std::string command = "ab";      // what goes on with such a one
   bool finished = true;            // false: the run was broken off or is still going on
   bool counts_known = true;        // false: nothing tells how many tokens the prompt had
 };

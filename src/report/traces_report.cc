@@ -57,9 +57,12 @@ Report TracesReport(const std::string& run, std::span<const KeptTrace> traces,
     report.notes.insert(report.notes.begin(), {Note::Level::kWarning, "missing", Printable(why)});
   }
   if (!table.rows.empty()) report.tables.push_back(std::move(table));
-  if (valid > 1) {
+  const bool baseline = std::any_of(traces.begin(), traces.end(), [](const KeptTrace& kept) {
+    return kept.trial.valid() && kept.trial.baseline;
+  });
+  if (valid > 1 && baseline) {
     report.advice.push_back("which kernels differ: culprit compare " + Printable(run));
-  } else if (valid == 1) {
+  } else if (valid > 0) {
     const auto it = std::find_if(traces.begin(), traces.end(),
                                  [](const KeptTrace& kept) { return kept.trial.valid(); });
     report.advice.push_back("where its time went: culprit analyze " + Printable(it->folder));

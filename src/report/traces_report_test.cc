@@ -20,7 +20,7 @@ TrialRecord Traced(const std::string& variant) {
 }
 
 TEST(TracesReport, NamesEachTraceAndNoTimeOfItsRequest) {
-  const TrialRecord f16 = Traced("f16"), q4 = Traced("q4");
+  TrialRecord f16 = Traced("f16"), q4 = Traced("q4");
   TrialRecord lost = Traced("lost");
   lost.trace.reset();
   lost.objections = {{"trace_failed", "torn"}};
@@ -35,7 +35,11 @@ TEST(TracesReport, NamesEachTraceAndNoTimeOfItsRequest) {
   EXPECT_THAT(cells, ElementsAre("f16", "rocprofv3", "100.0 MiB", "1.500 s",
                                  "run/traces/001-f16/1_results.db"));
   EXPECT_EQ(report.notes.front().text, "lost has no trace");
-  EXPECT_THAT(report.advice, ElementsAre("which kernels differ: culprit compare run"));
+  EXPECT_THAT(report.advice, ElementsAre("where its time went: culprit analyze run/traces/001-f16"))
+      << "nothing to compare with: the baseline's trace is missing";
+  f16.baseline = true;
+  EXPECT_THAT(TracesReport("run", kept, {}).advice,
+              ElementsAre("which kernels differ: culprit compare run"));
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ void Append(std::string& path, const std::string& part) {
 
 }  // namespace
 
+std::string ProgramPath(const LaunchOptions& options) {
+  std::error_code error;
+  return fs::absolute(fs::path(options.working_directory) / options.binary, error).string();
+}
+
 std::vector<std::string> CommandLine(const LaunchOptions& options) {
   std::vector<std::string> line = options.wrapper;
   line.insert(line.end(),
@@ -48,7 +53,7 @@ std::vector<std::string> CommandLine(const LaunchOptions& options) {
 
 sys::Environment ServerEnvironment(const LaunchOptions& options, sys::Environment inherited) {
   std::error_code error;
-  const fs::path bin = fs::absolute(fs::path(options.binary), error).parent_path();
+  const fs::path bin = fs::path(ProgramPath(options)).parent_path();
   const fs::path lib = bin.parent_path() / "lib";
   std::string path;
   for (const fs::path& folder : {bin, lib}) {

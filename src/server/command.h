@@ -25,6 +25,9 @@ struct LaunchOptions {
   std::function<base::Status(const sys::ProcessIdentity&)> before_exec = {};
 };
 
+// ProgramPath is the absolute path of the binary, which a server sees from its working directory.
+std::string ProgramPath(const LaunchOptions& options);
+
 // CommandLine is WRAPPER… BINARY --host 127.0.0.1 --port PORT [-m MODEL] ARGUMENTS….
 std::vector<std::string> CommandLine(const LaunchOptions& options);
 

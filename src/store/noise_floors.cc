@@ -56,7 +56,8 @@ std::vector<AaSession> ReadAaSessions(const std::string& folder, const std::stri
     if (!json || !json->is_object()) continue;
     const auto it = json->find("setting");
     if (it == json->end() || *it != setting) continue;
-    sessions.push_back({setting, "", Read(*json, "decode"), Read(*json, "prefill")});
+    sessions.push_back(
+        {setting, json->value("when", ""), Read(*json, "decode"), Read(*json, "prefill")});
   }
   return sessions;
 }

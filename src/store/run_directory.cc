@@ -117,17 +117,28 @@ Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where) {
 }
 
 // SettingOf tells trials that may be judged together: those of one variant and workload. What may
-// be changed in between is the machine, the design, and what is expected of a variant's log.
+// be changed in between is the machine, the design, and what is expected of a variant's log. Only
+// what is set counts, so that a setting that is new to culprit makes no old run a stranger.
 std::string SettingOf(const experiment::Spec& spec, const std::string& label) {
-  experiment::Spec one;
-  one.workload = spec.workload;
-  for (experiment::Variant variant : spec.variants) {
+  const experiment::Workload& workload = spec.workload;
+  Json setting = {{"prompt", Count(workload.prompt)},
+                  {"output", Count(workload.output)},
+                  {"endpoint", experiment::Name(workload.endpoint)},
+                  {"seed", workload.seed},
+                  {"cache_prompt", workload.cache_prompt}};
+  for (const experiment::Variant& variant : spec.variants) {
     if (variant.label != label) continue;
-    variant.expect_log.clear();
-    variant.expect_symbol.clear();
-    one.variants.push_back(std::move(variant));
+    setting["binary"] = variant.binary;
+    setting["arguments"] = variant.arguments;
+    if (variant.model) setting["model"] = *variant.model;
+    if (variant.kv) setting["kv"] = *variant.kv;
+    if (variant.working_directory) setting["cwd"] = *variant.working_directory;
+    for (const auto& [key, value] : variant.environment) {
+      setting["environment"].push_back({key, value ? Json(*value) : Json()});
+    }
   }
-  return sys::Sha256Of(experiment::WriteSpec(one)).substr(0, 16);
+  // Texts of a file need be no UTF-8.
+  return sys::Sha256Of(setting.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16);
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class RunDirectory {
   std::vector<experiment::TrialRecord> trials_, traces_;
 };
 
-// IsRunDirectory tells whether a path looks like one.
+// IsRunDirectory tells whether a path looks like one, or is one that may not be looked at.
 bool IsRunDirectory(const std::string& path);
 
 }  // namespace culprit::store

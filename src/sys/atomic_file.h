@@ -13,7 +13,8 @@ namespace culprit::sys {
 // file stays behind.
 base::Status WriteFileAtomically(const std::string& path, std::string_view text);
 
-// AppendToFile adds text to the end of a file, which is made when missing. Fails with kUnreadable.
+// AppendToFile adds text to the end of a file, which is made when missing. Fails with kUnreadable,
+// and with kNotFound where its folder is not there.
 base::Status AppendToFile(const std::string& path, std::string_view text);
 
 // WriteAll writes all of text to an open file; errno says why when it could not.

@@ -92,9 +92,10 @@ class Ab(unittest.TestCase):
                 "--prompt-tokens", str(PROMPT), "--idle-readings", "0", "--port", str(self.port),
                 "--into", name, *options]
 
-    def culprit(self, *words, expect=0):
-        done = subprocess.run([OPTIONS.culprit, *words], cwd=self.home, env=self.environment,
-                              timeout=LIMIT_S, capture_output=True, text=True)
+    def culprit(self, *words, expect=0, **environment):
+        done = subprocess.run([OPTIONS.culprit, *words], cwd=self.home,
+                              env={**self.environment, **environment}, timeout=LIMIT_S,
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, expect, f"{words}\n{done.stdout}\n{done.stderr}")
         return done
 

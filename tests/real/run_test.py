@@ -7,6 +7,7 @@ What is shown is that the whole job works, not how fast anything is: which row m
 a machine that others use as well is chance.
 """
 import json
+import pathlib
 import sys
 
 sys.dont_write_bytecode = True
@@ -14,6 +15,7 @@ import ab_test  # noqa: E402
 from ab_test import Ab, note_ids, rows, variant  # noqa: E402
 
 TRACED = "traced"
+FAKES = pathlib.Path(__file__).resolve().parent.parent / "fakes"
 
 
 class WholeJob(Ab):
@@ -66,12 +68,17 @@ class WholeJob(Ab):
     def test_a_verdict_stands_without_its_trace(self):
         words = self.command("lost", *variant("f16"), *variant("q4", "kv=q4_0"), "--tokens", "32",
                              "--pairs", "2", "--collector", "rocprofv3", "-o", "lost.json")[2:]
-        done = self.culprit("run", *words, expect=3)
+        missing = self.culprit("run", *words, expect=5)
+        self.assertIn("rocprofv3 is neither in PATH nor", missing.stderr)
+        self.assertIn("culprit ab measures without traces", missing.stderr)
+        self.assertFalse((self.home / "lost").exists())
+        # The stand-in for the tool records nothing of a program that is not Python.
+        done = self.culprit("run", *words, expect=3, CULPRIT_ROCPROFV3=str(FAKES / "rocprofv3"))
         report = json.loads((self.home / "lost.json").read_text())
         self.assertIn("no_attribution", note_ids(report))
         self.assertEqual(len(rows(report, "verdicts")), 2)
         self.assertEqual(rows(report, TRACED), [])
-        self.assertIn("rocprofv3", done.stdout)
+        self.assertIn("f16 has no trace", done.stdout)
 
     def test_speculation_splits_into_steps(self):
         report = self.run_of("ngram", *variant("plain"),

@@ -20,7 +20,6 @@ using base::ErrorCode;
 using base::Fail;
 using base::Result;
 using base::Status;
-using experiment::EnvironmentChange;
 
 constexpr std::string_view kLibrary = "libculprit_ggml_ops.so";
 constexpr std::string_view kFunction = "ggml_backend_sched_set_eval_callback";
@@ -43,16 +42,13 @@ Result<std::string> FindLibrary(const fs::path& program_folder) {
               program_folder.string(), "install culprit whole");
 }
 
-// ValueAfter is what a variable is for the server; "" when it is not set.
-std::string ValueAfter(const std::vector<EnvironmentChange>& changes, std::string_view key) {
-  std::string value;
-  for (const std::string& known : sys::OwnEnvironment()) {
-    if (known.starts_with(std::string(key) + "=")) value = known.substr(key.size() + 1);
+std::string ValueOf(const sys::Environment& environment, std::string_view key) {
+  for (const std::string& variable : environment) {
+    if (variable.starts_with(key) && variable.substr(key.size()).starts_with('=')) {
+      return variable.substr(key.size() + 1);
+    }
   }
-  for (const EnvironmentChange& change : changes) {
-    if (change.key == key) value = change.value.value_or("");
-  }
-  return value;
+  return "";
 }
 
 std::string InFront(const std::string& first, const std::string& rest) {
@@ -69,23 +65,13 @@ Status CheckBinds(const Subject& subject) {
                 "build llama.cpp with BUILD_SHARED_LIBS=ON, or trace with a GPU profiler");
   };
   if (*kind == sys::BinaryKind::kStatic) return refused("it is a static binary");
-  auto environment = sys::OwnEnvironment();
-  for (const EnvironmentChange& change : subject.environment) {
-    if (change.value) {
-      environment = sys::WithVariable(std::move(environment), change.key, *change.value);
-    }
-  }
-  const std::string beside = fs::absolute(subject.binary).parent_path().string();
-  const auto objects = sys::AskLoader(
-      subject.binary,
-      sys::WithVariable(environment, "LD_LIBRARY_PATH",
-                        InFront(beside, ValueAfter(subject.environment, "LD_LIBRARY_PATH"))));
+  const auto objects = sys::AskLoader(subject.binary, subject.environment);
   if (!objects) return Fail(objects.error());
   const bool binds = std::any_of(objects->paths.begin(), objects->paths.end(),
                                  [](const auto& path) { return sys::Exports(path, kFunction); });
-  if (!binds)
-    return refused("libggml is linked into it, no shared object has " + std::string(kFunction));
-  return {};
+  if (binds) return {};
+  if (!objects->missing.empty()) return refused(objects->missing.front() + " is not found");
+  return refused("libggml is linked into it, no shared object has " + std::string(kFunction));
 }
 
 // WaitForEnd returns once the file of the process has its end, the process is gone, or patience is
@@ -101,12 +87,17 @@ Status WaitForEnd(sys::Process& server, const std::string& file, base::Nanos pat
 
 }  // namespace
 
-Result<Launch> GgmlOps::Prepare(const Subject& subject) {
+Status GgmlOps::Check(const Subject& subject) const {
+  if (auto library = FindLibrary(program_folder_); !library) return Fail(library.error());
+  return CheckBinds(subject);
+}
+
+Result<Launch> GgmlOps::Prepare(const Subject& subject, const Place& place) {
   auto library = FindLibrary(program_folder_);
   if (!library) return Fail(std::move(library.error()));
   if (auto binds = CheckBinds(subject); !binds) return Fail(std::move(binds.error()));
-  folder_ = fs::absolute(subject.folder).string();
-  const std::string preloaded = InFront(*library, ValueAfter(subject.environment, "LD_PRELOAD"));
+  folder_ = fs::absolute(place.folder).string();
+  const std::string preloaded = InFront(*library, ValueOf(subject.environment, "LD_PRELOAD"));
   return Launch{.wrapper = {},
                 .environment = {{"LD_PRELOAD", preloaded}, {"CULPRIT_GGML_OPS", folder_}}};
 }

@@ -22,7 +22,8 @@ class GgmlOps final : public Collector {
       : program_folder_(std::move(program_folder)), patience_(patience) {}
 
   [[nodiscard]] std::string_view name() const override { return "ggml-ops"; }
-  base::Result<Launch> Prepare(const Subject& subject) override;
+  [[nodiscard]] base::Status Check(const Subject& subject) const override;
+  base::Result<Launch> Prepare(const Subject& subject, const Place& place) override;
   base::Result<Collected> Finish(sys::Process& server, const RequestTimes& request,
                                  const sys::StopSignal& stop) override;
 

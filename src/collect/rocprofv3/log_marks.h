@@ -16,7 +16,6 @@ struct Marks {
   bool finalizing = false;
   bool returned = false;  // main returned by itself
   bool writing = false;   // a result file was begun
-  bool closed = false;    // the server's database was closed
   bool done = false;      // everything of the server's process is written
   bool failed = false;    // it could not write
   std::string failure;    // the line that says so

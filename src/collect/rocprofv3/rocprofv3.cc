@@ -51,7 +51,8 @@ class Rocprofv3 : public Collector {
       : environment_(std::move(environment)), limits_(limits) {}
 
   [[nodiscard]] std::string_view name() const override { return "rocprofv3"; }
-  Result<Launch> Prepare(const Subject& subject) override;
+  [[nodiscard]] base::Status Check(const Subject& subject) const override;
+  Result<Launch> Prepare(const Subject& subject, const Place& place) override;
   Result<Collected> Finish(sys::Process& server, const RequestTimes& request,
                            const sys::StopSignal& stop) override;
 
@@ -79,20 +80,25 @@ class Rocprofv3 : public Collector {
   Places places_;
 };
 
-Result<Launch> Rocprofv3::Prepare(const Subject& subject) {
+base::Status Rocprofv3::Check(const Subject& /*subject*/) const {
+  if (auto tool = FindTool(environment_); !tool) return Fail(tool.error());
+  return {};
+}
+
+Result<Launch> Rocprofv3::Prepare(const Subject& /*subject*/, const Place& place) {
   auto tool = FindTool(environment_);
   if (!tool) return Fail(std::move(tool.error()));
   tool_ = *std::move(tool);
   std::error_code error;
   // The tool runs where the server does, and the kernel names open files by their real paths.
-  const fs::path trial = fs::canonical(subject.folder, error);
-  if (error) return Fail(ErrorCode::kUnreadable, error.message(), subject.folder);
+  const fs::path trial = fs::canonical(place.folder, error);
+  if (error) return Fail(ErrorCode::kUnreadable, error.message(), place.folder);
   if (trial.string().find_first_of("%{") != std::string::npos) {
     return Fail(ErrorCode::kEnvironment, "rocprofv3 takes % and { in a path for its own", trial,
                 "choose a folder without them");
   }
   places_ = {
-      .traces = trial / "rocprofv3", .spill = trial / "rocprofv3-spill", .log = subject.log_file};
+      .traces = trial / "rocprofv3", .spill = trial / "rocprofv3-spill", .log = place.log_file};
   for (const std::string& folder : {places_.traces, places_.spill}) {
     // A file of the same name would be removed by the tool.
     if (fs::create_directory(folder, error) && !error) continue;

@@ -19,7 +19,7 @@ struct Places {
   std::string log;            // stdout and stderr of the server and of the tool in it
 };
 
-// Watch looks at a traced server and its files, and changes nothing.
+// Watch looks at a traced server and its files, and passes signals on to it.
 //
 // The server is the process that was started, which rocprofv3 hands over to it; where rocprofv3
 // stays and waits (the command line of the first process still has the folder of the traces), it is

@@ -84,7 +84,7 @@ bool Stream::Start(std::uint32_t number, Scheduler* scheduler, OpsFile& file,
   if (buffer_ == nullptr || on_cpu_ == nullptr) return false;
   if (!definitions_.Restart() || !timeline_.Allocate()) return false;
   cpu_ = FindCpuBackend(scheduler);
-  miscounted_ = false;
+  miscounted_ = lost_definitions_ = false;
   file_ = &file;
   layout_ = layout;
   number_ = number;
@@ -174,6 +174,7 @@ void Stream::ResolveTimeline() {
 
 // An application's own callback wants to see nodes one by one.
 void Stream::BeginGraph(bool recorded, bool one_by_one) {
+  if (lost_definitions_) lost_definitions_ = !definitions_.Restart();
   watching_ = recorded && !one_by_one && !miscounted_ && callback_ == nullptr &&
               cpu_.set_abort_callback != nullptr;
   if (watching_) cpu_.set_abort_callback(cpu_.backend, Timeline::OnComputed, &timeline_);
@@ -270,6 +271,7 @@ void Stream::Flush() {
     nodes_ += in_buffer_;
   } else {
     dropped_ += in_buffer_;
+    lost_definitions_ = true;
   }
   in_buffer_ = 0;
   used_.store(sizeof(culprit_ops_record), std::memory_order_relaxed);

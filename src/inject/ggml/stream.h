@@ -116,8 +116,9 @@ class Stream {
   bool watching_ = false;             // the CPU backend, in this graph
   bool miscounted_ = false;           // once, so that it is not watched again
   bool application_asked_ = false;
-  std::int64_t in_buffer_ = 0;  // nodes
-  std::int64_t nodes_ = 0;      // written
+  bool lost_definitions_ = false;  // maybe, in what could not be written
+  std::int64_t in_buffer_ = 0;     // nodes
+  std::int64_t nodes_ = 0;         // written
   std::int64_t dropped_ = 0;
   std::int64_t flushed_ns_ = 0;
 };

@@ -47,7 +47,7 @@ struct culprit_ops_tensor {
 };
 
 /* What nodes are, written before the first that is like it. Numbered by each scheduler for itself,
- * from 0 and without holes. */
+ * from 0 and without holes; number 0 again forgets those before it, of which some may be lost. */
 struct culprit_ops_definition {
   char op[32];      /* "MUL_MAT", "SWIGLU" */
   char backend[32]; /* "CPU", "CUDA0" */

@@ -146,6 +146,7 @@ Result<bool> OpsReader::Define(const Record& record, RecordStream& stream) {
     more = stream.Skip(static_cast<std::size_t>(record.begin) - sizeof body);
   }
   if (!more || !*more) return more;
+  if (current_ != nullptr && record.id == 0) current_->definitions.clear();
   if (current_ == nullptr || record.id != current_->definitions.size()) {
     Malformed("a definition out of order");
     return true;

@@ -153,6 +153,15 @@ TEST(GgmlOpsReader, KeepsWhatComesBeforeATornRecord) {
   }
 }
 
+// What the writer could not write may have held definitions: it numbers anew.
+TEST(GgmlOpsReader, ForgetsDefinitionsWhenTheyAreNumberedAnew) {
+  const auto trace = ReadBytes(TwoNodes().Define(0, kHead).Node(0, 200, 210).End(3).bytes());
+  ASSERT_TRUE(trace) << trace.error().Text();
+  ASSERT_EQ(trace->size(), 3u);
+  EXPECT_EQ(trace->kernel_name(trace->kernel[2]), "MUL_MAT<result_output, Q6_K>");
+  EXPECT_EQ(trace->diagnostics.count(Finding::kMalformedRow), 0);
+}
+
 TEST(GgmlOpsReader, CountsRecordsThatMakeNoSense) {
   const auto malformed = [](const File& file) {
     const auto trace = ReadBytes(file.bytes());
