@@ -55,7 +55,7 @@ class TraceWorld(AbWorld):
 
 class KilledWhileTracing(KilledAllAlong):
     WORLD, COMPLETED = TraceWorld, (INVALID,)  # traces of the stand-in show no steps
-    MOMENTS, SAID = 6, "2 traces kept"
+    MOMENTS, SAID = 3, "2 traces kept"
 
     def assert_completed(self, world):
         super().assert_completed(world)
