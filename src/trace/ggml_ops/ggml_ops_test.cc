@@ -210,6 +210,12 @@ TEST(GgmlOpName, SaysOpWhatItWorksOnAndType) {
                     {Tensor("attn_inp_k_rot", "f32"), Tensor("Qcur-2 (reshaped)", "f32")}))
                 .layer,
             Layer(2));
+  EXPECT_EQ(name(Op("MUL_MAT", Tensor("node_10", "f32"),
+                    {Tensor("CUDA0#attn_inp_k_rot#0", "f32"), Tensor("Qcur-2", "f32")}))
+                .text,
+            "MUL_MAT<attn_inp_k_rot, F32>")
+      << "copied from another backend";
+  EXPECT_EQ(name(Op("ADD", Tensor("a#b", "f32"))).text, "ADD<a#b, F32>");
   EXPECT_EQ(name(Op("ADD", Tensor("node_10", "f32"))).text, "ADD<unnamed, F32>");
   EXPECT_EQ(name(Op("ADD", Tensor("l_out-99999", "f32"))).text, "ADD<l_out-99999, F32>");
   EXPECT_EQ(name(Op("MUL_MAT_ID", Tensor("ffn_moe_gate-1", "f32"),

@@ -30,6 +30,7 @@ Layer LayerNumber(std::string_view digits) {
 //   blk.12.ffn_gate_exps.weight    a weight
 //   cache_k_l12 (view) (permuted)  a cache, seen through views
 //   Qcur-12 (reshaped), norm       what a graph computes
+//   CUDA0#attn_inp_k_rot#0         a copy of it on another backend
 //   node_24, leaf_3                what has no name and was numbered
 struct TensorName {
   enum class Kind { kNone, kComputed, kCache, kWeight } kind = Kind::kNone;
@@ -48,8 +49,15 @@ TensorName WeightName(std::string_view text) {
   return name;
 }
 
+// "CUDA0#attn_inp_k_rot#0" → "attn_inp_k_rot"
+std::string_view WithoutCopy(std::string_view text) {
+  const std::size_t first = text.find('#'), last = text.rfind('#');
+  if (first == last || !IsNumber(text.substr(last + 1))) return text;
+  return text.substr(first + 1, last - first - 1);
+}
+
 TensorName ParseTensorName(std::string_view text) {
-  text = text.substr(0, text.find(" ("));
+  text = WithoutCopy(text.substr(0, text.find(" (")));
   if (text.ends_with(".weight") || text.ends_with(".bias")) return WeightName(text);
   const bool cache = text.starts_with("cache_");
   TensorName name{cache ? TensorName::Kind::kCache : TensorName::Kind::kComputed, text, {}};
