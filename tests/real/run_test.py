@@ -80,12 +80,59 @@ class WholeJob(Ab):
         self.assertEqual(rows(report, TRACED), [])
         self.assertIn("f16 has no trace", done.stdout)
 
+    def test_windows_by_the_client_and_by_the_largest_gap_agree(self):
+        self.culprit("trace", *self.command("agree", *variant("f16"), "--tokens", "256",
+                                            "--collector", "ggml-ops")[2:])
+        trace = self.home / "agree" / "traces" / "001-f16"
+        seen = {}
+        for name, words in (("client", [trace]), ("gap", [next(trace.glob("*.ggml-ops")), "--log",
+                                                          trace / "server.log"])):
+            done = self.culprit("analyze", *map(str, words), "--format", "json")
+            seen[name] = next(row["exclusive_ms_per_token"] for row in
+                              rows(json.loads(done.stdout), TRACED) if row["name"] == "window")
+        self.assertLess(abs(seen["client"] / seen["gap"] - 1), 0.01, seen)
+
+    def test_a_long_request_of_one_of_two_slots(self):
+        words = self.command("long", *variant("f16", "extra=-np 2"), "--tokens", "1024",
+                             "--collector", "ggml-ops")[2:]
+        self.culprit("trace", *words)
+        done = self.culprit("analyze", str(self.home / "long" / "traces" / "001-f16"))
+        self.assertIn("1023 steps seen", done.stdout)
+
+    def test_one_token_has_no_decode(self):
+        words = self.command("none", *variant("f16"), "--tokens", "1", "--collector", "ggml-ops")[2:]
+        done = self.culprit("trace", *words, expect=2)
+        self.assertIn("the number of output tokens is 1; give 2", done.stderr)
+
     def test_speculation_splits_into_steps(self):
         report = self.run_of("ngram", *variant("plain"),
                              *variant("ngram", "extra=--spec-type ngram-simple"), "--tokens", "64",
                              "--pairs", "2")
         self.assertTrue(rows(report, TRACED))
         self.assertTrue(rows(report, "steps"), "no table of steps")
+
+
+class Named(Ab):
+    """Which row changed most: on a machine where the servers have it to themselves."""
+    run_of = WholeJob.run_of
+
+    def largest(self, report):
+        """The category whose time changed most, and its kernel that did."""
+        table = [row for row in rows(report, TRACED) if "delta_ms_per_token" in row]
+        row = max((row for row in table if row.get("details") and not row["name"].startswith("[")),
+                  key=lambda row: abs(row["delta_ms_per_token"]))
+        return row["name"], max(row["details"], key=lambda row: abs(row["delta_ms_per_token"]))["name"]
+
+    def test_half_the_threads_cost_products(self):
+        report = self.run_of("threads", *variant("two", "extra=-t 2"), *variant("one", "extra=-t 1"),
+                             "--tokens", "256", "--pairs", "2")
+        category, kernel = self.largest(report)
+        self.assertTrue(category.startswith("dense") and kernel.startswith("MUL_MAT<"),
+                        (category, kernel))
+
+    def test_a_server_against_itself_names_nothing(self):
+        report = self.run_of("itself", *variant("f16"), "--aa", "--tokens", "256", "--pairs", "4")
+        self.assertIn("No category stands out", " ".join(report["headline"]))
 
 
 if __name__ == "__main__":
