@@ -1,11 +1,11 @@
 #include "gpu/attribute.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "sys/text_file.h"
 
 namespace culprit::gpu {
@@ -21,13 +21,6 @@ std::string_view FirstLine(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::int64_t> ParseNumber(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<std::string> ReadAttribute(const std::string& path) {
   const auto text = sys::ReadText(path);
   if (!text) return std::nullopt;
@@ -38,7 +31,7 @@ std::optional<std::string> ReadAttribute(const std::string& path) {
 
 std::optional<std::int64_t> ReadNumber(const std::string& path) {
   const auto line = ReadAttribute(path);
-  return line ? ParseNumber(*line) : std::nullopt;
+  return line ? base::ParseNumber(*line) : std::nullopt;
 }
 
 std::vector<std::string> NumberedEntries(const std::string& folder, std::string_view prefix) {
@@ -48,7 +41,7 @@ std::vector<std::string> NumberedEntries(const std::string& folder, std::string_
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with(prefix)) continue;
-    const auto number = ParseNumber(std::string_view(name).substr(prefix.size()));
+    const auto number = base::ParseNumber(std::string_view(name).substr(prefix.size()));
     if (number && *number >= 0) found.emplace_back(*number, it->path().string());
   }
   std::sort(found.begin(), found.end());

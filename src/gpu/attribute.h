@@ -10,9 +10,6 @@
 
 namespace culprit::gpu {
 
-// ParseNumber takes a whole decimal integer, nothing else.
-std::optional<std::int64_t> ParseNumber(std::string_view text);
-
 // ReadAttribute returns the first line without surrounding blanks; absent when that is empty.
 std::optional<std::string> ReadAttribute(const std::string& path);
 

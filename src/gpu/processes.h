@@ -2,15 +2,14 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/units.h"
+#include "sys/process_stat.h"
 
 namespace culprit::gpu {
 
@@ -20,21 +19,6 @@ struct Process {
   std::string command;
   bool operator==(const Process&) const = default;
 };
-
-// ProcessStat is what one line of /proc/PID/stat says.
-struct ProcessStat {
-  pid_t pid;
-  std::string command;
-  pid_t parent;
-  pid_t group;
-  std::int64_t cpu_ticks;    // user and system time of all its threads, dead ones included
-  std::int64_t start_ticks;  // since boot: tells a pid from a later process with the same pid
-  bool operator==(const ProcessStat&) const = default;
-};
-std::optional<ProcessStat> ParseProcessStat(std::string_view line);
-
-// ReadProcessStat is absent for a process that does not live. proc is the path of /proc.
-std::optional<ProcessStat> ReadProcessStat(const std::string& proc, pid_t pid);
 
 // ForeignProcesses names those of pids that live and are not in process group own_group.
 std::vector<Process> ForeignProcesses(const std::string& proc, std::span<const pid_t> pids,
@@ -53,14 +37,10 @@ class GroupCpu {
  private:
   void FindMembers();
 
-  struct Member {
-    std::int64_t start_ticks = 0;
-    std::int64_t cpu_ticks = 0;
-  };
   std::string proc_;
   pid_t group_;
-  std::map<pid_t, Member> members_;
-  std::int64_t used_ticks_ = 0;
+  std::map<sys::ProcessIdentity, base::Nanos> members_;  // what each had used when last looked at
+  base::Nanos used_{};
   int calls_ = 0;
 };
 

@@ -12,35 +12,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-TEST(ProcessStatLine, IsReadWhateverTheCommandIs) {
-  const std::string numbers =
-      " S 1 4700 4711 0 -1 4194304 102 0 0 0 250 50 0 0 20 0 17 0 1186664 3133440 413";
-  for (const std::string command : {"llama-server", "a b", "x) R 1 (y", "", ")(", "a\nb"}) {
-    EXPECT_EQ(ParseProcessStat(fmt::format("4711 ({}){}", command, numbers)),
-              (ProcessStat{4711, command, 1, 4700, 300, 1186664}))
-        << command;
-  }
-}
-
-TEST(ProcessStatLine, ThatIsNoneIsRefused) {
-  for (const char* line :
-       {"", "4711", "4711 (a", "(a) S 1 1", "4711 )a( S 1 1 1", "4711 (a) S 1 1 1 0",
-        "x (a) S 1 1 1 0 -1 1 1 0 0 0 250 50 0 0 20 0 17 0 1186664 3",
-        "4711 (a) S -1 1 1 0 -1 1 1 0 0 0 250 50 0 0 20 0 17 0 1186664 3",
-        "99999999999 (a) S 1 1 1 0 -1 1 1 0 0 0 250 50 0 0 20 0 17 0 1186664 3",
-        "4711 (a) S 1 1 1 0 -1 1 1 0 0 0 9223372036854775807 50 0 0 20 0 17 0 1186664 3"}) {
-    EXPECT_EQ(ParseProcessStat(line), std::nullopt) << line;
-  }
-}
-
-TEST(ProcessStatLine, OfThisProcessIsRead) {
-  const auto stat = ReadProcessStat("/proc", ::getpid());
-  ASSERT_TRUE(stat);
-  EXPECT_EQ(stat->command, "gpu_test");
-  EXPECT_EQ(stat->parent, ::getppid());
-  EXPECT_EQ(stat->group, ::getpgrp());
-}
-
 TEST(ForeignProcesses, AreThoseThatLiveOutsideTheOwnGroup) {
   const FakeMachine machine;
   machine.Run(10, "llama-server", 1, 10, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/parse_number.h"
 #include "gpu/attribute.h"
 #include "sys/text_file.h"
 
@@ -20,8 +21,8 @@ void ReadQuota(const std::string& folder, ControlGroupLimits& limits) {
   if (const auto both = gpu::ReadAttribute(folder + "/cpu.max")) {
     const auto blank = both->find(' ');
     if (blank == std::string::npos) return;
-    quota = gpu::ParseNumber(both->substr(0, blank));
-    period = gpu::ParseNumber(both->substr(blank + 1));
+    quota = base::ParseNumber(both->substr(0, blank));
+    period = base::ParseNumber(both->substr(blank + 1));
   } else {  // version 1; no limit is a quota of -1
     quota = gpu::ReadNumber(folder + "/cpu.cfs_quota_us");
     period = gpu::ReadNumber(folder + "/cpu.cfs_period_us");

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "base/parse_number.h"
 #include "gpu/attribute.h"
 #include "gpu/registry.h"
 #include "host/health.h"
@@ -119,7 +120,7 @@ std::optional<std::uint64_t> TotalMemory(const std::string& root) {
   if (!line || !line->starts_with("MemTotal:")) return std::nullopt;
   const auto digits = line->find_first_of("0123456789");
   if (digits == std::string::npos) return std::nullopt;
-  const auto kib = gpu::ParseNumber(line->substr(digits, line->find(' ', digits) - digits));
+  const auto kib = base::ParseNumber(line->substr(digits, line->find(' ', digits) - digits));
   if (!kib || *kib < 0) return std::nullopt;
   return static_cast<std::uint64_t>(*kib) * 1024;
 }

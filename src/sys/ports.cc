@@ -10,10 +10,11 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "sys/process_stat.h"
 
 namespace culprit::sys {
 namespace {
@@ -79,20 +80,6 @@ void RemoveHeldBy(pid_t pid, std::set<std::uint64_t>& inodes) {
   }
 }
 
-// 1234 (a name) with ) in it) S PARENT GROUP …
-std::optional<pid_t> GroupOf(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  std::getline(file, line, '\0');
-  const auto name_end = line.rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream words(line.substr(name_end + 2));
-  char state = 0;
-  pid_t parent = 0, group = 0;
-  if (!(words >> state >> parent >> group)) return std::nullopt;
-  return group;
-}
-
 }  // namespace
 
 base::Result<std::uint16_t> FreePort(std::uint16_t preferred) {
@@ -114,14 +101,8 @@ Listener WhoListens(std::uint16_t port, pid_t group) {
 
 std::vector<pid_t> GroupMembers(pid_t group) {
   std::vector<pid_t> members;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename();
-    pid_t pid = 0;
-    const auto [rest, wrong] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (wrong != std::errc() || *rest != '\0') continue;
-    if (GroupOf(pid) == group) members.push_back(pid);
+  for (const ProcessStat& stat : AllProcesses()) {
+    if (stat.group == group) members.push_back(stat.identity.pid);
   }
   return members;
 }

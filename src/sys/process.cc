@@ -207,27 +207,6 @@ Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
 
 }  // namespace
 
-std::optional<ProcessIdentity> Identify(pid_t pid) {
-  // 1234 (a name) with ) in it) S 1 1234 …: the name ends at the last parenthesis. Not read through
-  // iterators, which throw when the process dies between open and read.
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  std::getline(file, line, '\0');
-  const auto name_end = line.rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
-  const char state = line[name_end + 2];
-  if (state == 'Z' || state == 'X') return std::nullopt;
-  std::size_t at = name_end + 2;  // field 3 begins here; 22 is wanted
-  for (int field = 3; field < 22; ++field) {
-    at = line.find(' ', at);
-    if (at == std::string::npos) return std::nullopt;
-    ++at;
-  }
-  return ProcessIdentity{pid, std::strtoull(line.c_str() + at, nullptr, 10)};
-}
-
-bool IsAlive(const ProcessIdentity& process) { return Identify(process.pid) == process; }
-
 std::string BootId() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string id;

@@ -11,20 +11,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sys/process_stat.h"
 #include "sys/stop_signal.h"
 
 namespace culprit::sys {
-
-// ProcessIdentity tells a process from a later one with the same pid, on the same boot.
-struct ProcessIdentity {
-  pid_t pid = 0;
-  std::uint64_t started = 0;  // clock ticks since boot: field 22 of /proc/PID/stat
-  auto operator<=>(const ProcessIdentity&) const = default;
-};
-
-// Identify is absent when there is no such process, or only what is left of one (a zombie).
-std::optional<ProcessIdentity> Identify(pid_t pid);
-bool IsAlive(const ProcessIdentity& process);
 
 // BootId names this boot of the machine: /proc/sys/kernel/random/boot_id.
 std::string BootId();

@@ -1,11 +1,9 @@
 #include "collect/rocprofv3/activity.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <filesystem>
-#include <sstream>
 #include <string_view>
 
 #include "sys/text_file.h"
@@ -47,19 +45,6 @@ std::optional<bool> HasOpen(pid_t pid, const std::string& prefix) {
 }
 
 }  // namespace
-
-std::optional<base::Nanos> CpuOf(pid_t pid) {
-  // 1234 (a name) S 1 1234 …: field 3 follows the last parenthesis; 14 and 15 are wanted.
-  const std::string stat = ReadOf(pid, "stat");
-  const auto name_end = stat.rfind(") ");
-  if (name_end == std::string::npos) return std::nullopt;
-  std::istringstream fields(stat.substr(name_end + 2));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  std::int64_t user = 0, system = 0;
-  if (!(fields >> user >> system)) return std::nullopt;
-  return base::Nanos((user + system) * (1'000'000'000 / ::sysconf(_SC_CLK_TCK)));
-}
 
 std::optional<std::uint64_t> WrittenBy(pid_t pid) {
   return NumberBehind(ReadOf(pid, "io"), "wchar:", 10);

@@ -7,15 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "sys/process.h"
 
 namespace culprit::collect::rocprofv3 {
 
 // What /proc tells of a living process. Everything is absent when it has gone, or may not be seen.
-
-// CpuOf is the CPU time that it has used: utime and stime of /proc/PID/stat.
-std::optional<base::Nanos> CpuOf(pid_t pid);
 
 // WrittenBy counts the bytes that it has written to any file: wchar of /proc/PID/io.
 std::optional<std::uint64_t> WrittenBy(pid_t pid);

@@ -83,7 +83,7 @@ Observation Watch::Look(const sys::StopSignal& stop) {
   seen.others = files_.others.size();
   seen.file = files_.trace_bytes;
   seen.journal = seen.file > 0 && sys::RecoveredCopy::NeedsOne(files_.trace);
-  seen.cpu = CpuOf(server_.pid);
+  if (const auto stat = sys::ReadProcessStat(server_.pid)) seen.cpu = stat->cpu;
   seen.written = WrittenBy(server_.pid);
   seen.catches_quit = Catches(server_.pid, SIGQUIT);
   return seen;

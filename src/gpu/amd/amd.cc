@@ -6,9 +6,10 @@
 #include <limits>
 #include <system_error>
 
+#include "base/parse_number.h"
 #include "gpu/amd/gpu_metrics.h"
 #include "gpu/attribute.h"
-#include "gpu/processes.h"
+#include "sys/process_stat.h"
 #include "sys/text_file.h"
 
 namespace culprit::gpu {
@@ -46,7 +47,7 @@ std::optional<Megahertz> ActiveLevel(std::string_view levels) {
   const std::size_t end = line.find("Mhz");
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin + 2)
     return {};
-  const auto megahertz = ParseNumber(line.substr(begin + 2, end - begin - 2));
+  const auto megahertz = base::ParseNumber(line.substr(begin + 2, end - begin - 2));
   if (!megahertz) return std::nullopt;
   return Megahertz(static_cast<double>(*megahertz));
 }
@@ -80,11 +81,11 @@ std::optional<std::vector<pid_t>> AmdDevice::Processes() {
   if (!std::filesystem::is_directory(users, ignored)) return std::nullopt;
   std::vector<pid_t> pids;
   for (const std::string& folder : NumberedEntries(users, "")) {
-    const auto number = ParseNumber(folder.substr(folder.rfind('/') + 1));
+    const auto number = base::ParseNumber(folder.substr(folder.rfind('/') + 1));
     if (!number || *number > std::numeric_limits<pid_t>::max()) continue;
     const auto pid = static_cast<pid_t>(*number);
     // An entry can outlive its process.
-    if (ReadProcessStat(places_.proc, pid)) pids.push_back(pid);
+    if (sys::ReadProcessStat(pid, places_.proc)) pids.push_back(pid);
   }
   return pids;
 }

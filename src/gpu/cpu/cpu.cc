@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "gpu/attribute.h"
 #include "sys/text_file.h"
 
@@ -28,7 +29,7 @@ std::optional<BusyTicks> ParseBusy(std::string_view stat) {
   BusyTicks ticks;
   for (int field = 0; field < 8; ++field) {
     const std::size_t end = stat.find(' ');
-    const auto number = ParseNumber(stat.substr(0, end));
+    const auto number = base::ParseNumber(stat.substr(0, end));
     constexpr std::int64_t kMost = std::int64_t{1} << 56;  // eight of them can be added
     if (!number || *number < 0 || *number > kMost) return std::nullopt;
     ticks.all += *number;
@@ -45,7 +46,7 @@ std::optional<std::int64_t> MemoryLine(std::string_view text, std::string_view k
   if (at == std::string_view::npos) return std::nullopt;
   std::string_view rest = text.substr(at + key.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  return ParseNumber(rest.substr(0, rest.find(' ')));
+  return base::ParseNumber(rest.substr(0, rest.find(' ')));
 }
 
 // Keep adds a file that holds a number to those that each reading looks at.

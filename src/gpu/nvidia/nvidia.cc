@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "gpu/nvidia/nvml.h"
-#include "gpu/processes.h"
+#include "sys/process_stat.h"
 #include "sys/text_file.h"
 
 namespace culprit::gpu {
@@ -123,7 +123,8 @@ std::optional<std::vector<pid_t>> NvidiaDevice::Processes() {
   std::vector<pid_t> pids;
   for (const unsigned int pid : listed) {
     if (pid > static_cast<unsigned int>(std::numeric_limits<pid_t>::max())) continue;
-    if (ReadProcessStat(proc_, static_cast<pid_t>(pid))) pids.push_back(static_cast<pid_t>(pid));
+    if (sys::ReadProcessStat(static_cast<pid_t>(pid), proc_))
+      pids.push_back(static_cast<pid_t>(pid));
   }
   return pids;
 }
