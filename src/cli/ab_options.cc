@@ -1,16 +1,12 @@
 #include "cli/ab_options.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <sstream>
 
 #include "cli/borrow.h"
 #include "cli/percentage.h"
 #include "experiment/words.h"
 #include "lab/variant_files.h"
-#include "sys/folder.h"
+#include "sys/environment.h"
 #include "sys/text_file.h"
 
 namespace culprit::cli {
@@ -98,19 +94,6 @@ void SetMachine(const SpecOptions& options, Spec& spec) {
   }
   if (options.idle_readings) spec.limits.idle_readings = *options.idle_readings;
   if (options.idle_tries) spec.limits.idle_tries = *options.idle_tries;
-}
-
-// As a shell does it: a name without a slash is looked up in PATH.
-void FindInPath(std::string& binary) {
-  const char* path = std::getenv("PATH");
-  if (path == nullptr || binary.find('/') != std::string::npos) return;
-  std::istringstream folders(path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = (folder.empty() ? "." : folder) + "/" + binary;
-    if (::access(file.c_str(), X_OK) != 0 || sys::IsFolder(file)) continue;
-    binary = file;
-    return;
-  }
 }
 
 Status CheckFiles(const Spec& spec) {
@@ -218,7 +201,10 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
   if (options.same_variant && spec.variants.size() > 1) spec.variants.resize(1);
   SetMachine(options, spec);
   if (!options.collector.empty()) spec.collector = options.collector;
-  for (Variant& variant : spec.variants) FindInPath(variant.binary);
+  for (Variant& variant : spec.variants) {
+    const auto program = sys::FindProgram(variant.binary, sys::OwnEnvironment());
+    if (program) variant.binary = *program;
+  }
   return spec;
 }
 

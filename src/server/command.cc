@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
@@ -12,21 +11,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kLibraryPath = "LD_LIBRARY_PATH";
-
-void Remove(sys::Environment& environment, std::string_view key) {
-  std::erase_if(environment, [key](const std::string& variable) {
-    return variable.starts_with(key) && variable.substr(key.size()).starts_with('=');
-  });
-}
-
-std::string ValueOf(const sys::Environment& environment, std::string_view key) {
-  for (const std::string& variable : environment) {
-    if (variable.starts_with(key) && variable.substr(key.size()).starts_with('=')) {
-      return variable.substr(key.size() + 1);
-    }
-  }
-  return "";
-}
 
 // An empty part of LD_LIBRARY_PATH means the working directory: none is ever made.
 void Append(std::string& path, const std::string& part) {
@@ -65,16 +49,15 @@ sys::Environment ServerEnvironment(const LaunchOptions& options, sys::Environmen
     Append(path, value.value_or(""));
     inherits = inherits && value;
   }
-  if (inherits) Append(path, ValueOf(inherited, kLibraryPath));
+  if (inherits) Append(path, sys::ValueOf(inherited, kLibraryPath).value_or(""));
 
   sys::Environment environment = std::move(inherited);
   for (const auto& [key, value] : options.environment) {
-    Remove(environment, key);
-    if (value) environment.push_back(fmt::format("{}={}", key, *value));
+    environment = value ? sys::WithVariable(std::move(environment), key, *value)
+                        : sys::Without(std::move(environment), key);
   }
-  Remove(environment, kLibraryPath);
-  if (!path.empty()) environment.push_back(fmt::format("{}={}", kLibraryPath, path));
-  return environment;
+  return path.empty() ? sys::Without(std::move(environment), kLibraryPath)
+                      : sys::WithVariable(std::move(environment), kLibraryPath, path);
 }
 
 }  // namespace culprit::server

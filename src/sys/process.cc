@@ -100,24 +100,6 @@ void WaitForPermission(const Pipe& permission, int report) {
   Report(launch.report, errno);
 }
 
-bool IsProgram(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
-
-// As execvp does, in the PATH that the child will have.
-std::string LookUp(const std::string& name, const Environment& environment) {
-  if (name.find('/') != std::string::npos) return name;
-  std::string_view path = "/usr/local/bin:/usr/bin:/bin";
-  for (const std::string& variable : environment) {
-    if (variable.starts_with("PATH=")) path = std::string_view(variable).substr(5);
-  }
-  while (true) {
-    const auto colon = path.find(':');
-    std::string candidate = std::string(path.substr(0, colon)) + "/" + name;
-    if (IsProgram(candidate)) return candidate;
-    if (colon == std::string_view::npos) return name;
-    path.remove_prefix(colon + 1);
-  }
-}
-
 Result<Fd> OpenNull(int flags) {
   constexpr const char* kNull = "/dev/null";
   Fd fd(::open(kNull, flags | O_CLOEXEC));
@@ -167,19 +149,23 @@ Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
   auto permission = options.before_exec ? MakePipe() : std::nullopt;
   if (!report || (options.before_exec && !permission))
     return Fail(ErrorCode::kEnvironment, std::strerror(errno), "pipe");
-  const Launch launch{.argv = Pointers(options.argv),
-                      .envp = Pointers(options.environment),
-                      .program = LookUp(options.argv[0], options.environment),
-                      .directory = options.working_directory.c_str(),
-                      .kept = options.kept_fds,
-                      .in = streams.in,
-                      .out = streams.out,
-                      .err = streams.err,
-                      .dies_with_parent = options.dies_with_parent,
-                      .own_session = options.own_session,
-                      .parent = ::getpid(),
-                      .report = report->write.get(),
-                      .permission = permission ? &*permission : nullptr};
+  // A path is left to the kernel: it says what is wrong, and it may be one in the child's folder.
+  const std::string& name = options.argv[0];
+  const bool is_path = name.find('/') != std::string::npos;
+  const Launch launch{
+      .argv = Pointers(options.argv),
+      .envp = Pointers(options.environment),
+      .program = is_path ? name : FindProgram(name, options.environment).value_or(""),
+      .directory = options.working_directory.c_str(),
+      .kept = options.kept_fds,
+      .in = streams.in,
+      .out = streams.out,
+      .err = streams.err,
+      .dies_with_parent = options.dies_with_parent,
+      .own_session = options.own_session,
+      .parent = ::getpid(),
+      .report = report->write.get(),
+      .permission = permission ? &*permission : nullptr};
   const pid_t pid = ::fork();
   if (pid < 0) return Fail(ErrorCode::kEnvironment, std::strerror(errno), "fork");
   if (pid == 0) RunChild(launch);
@@ -216,22 +202,6 @@ std::string BootId() {
 
 std::string Exit::Text() const {
   return signal != 0 ? fmt::format("killed by signal {}", signal) : fmt::format("exit {}", code);
-}
-
-Environment OwnEnvironment() {
-  Environment environment;
-  for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-    environment.emplace_back(*variable);
-  }
-  return environment;
-}
-
-Environment WithVariable(Environment environment, const std::string& key,
-                         const std::string& value) {
-  std::erase_if(environment,
-                [&](const std::string& variable) { return variable.starts_with(key + "="); });
-  environment.push_back(key + "=" + value);
-  return environment;
 }
 
 Result<Process> Process::Start(const ProcessOptions& options) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sys/environment.h"
 #include "sys/process_stat.h"
 #include "sys/stop_signal.h"
 
@@ -28,12 +29,6 @@ struct Exit {
   [[nodiscard]] std::string Text() const;
   bool operator==(const Exit&) const = default;
 };
-
-using Environment = std::vector<std::string>;  // KEY=VALUE
-
-// OwnEnvironment is this process's. WithVariable sets or replaces one variable.
-Environment OwnEnvironment();
-Environment WithVariable(Environment environment, const std::string& key, const std::string& value);
 
 // ProcessOptions says what to start. No shell is ever involved.
 struct ProcessOptions {

@@ -1,7 +1,5 @@
 #include "collect/rocprofv3/tool.h"
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -21,32 +19,15 @@ constexpr auto kPatience = std::chrono::seconds(60);  // Python on a cold disk
 constexpr const char* kAnother =
     "trace with another collector, or name another rocprofv3 in CULPRIT_ROCPROFV3";
 
-std::string ValueOf(const sys::Environment& environment, std::string_view key) {
-  for (const std::string& variable : environment) {
-    if (variable.starts_with(key) && variable.substr(key.size()).starts_with('=')) {
-      return variable.substr(key.size() + 1);
-    }
-  }
-  return "";
-}
-
-bool IsProgram(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
 Result<std::string> FindPath(const sys::Environment& environment) {
-  if (std::string named = ValueOf(environment, "CULPRIT_ROCPROFV3"); !named.empty()) {
-    if (IsProgram(named)) return named;
+  const std::string named = sys::ValueOf(environment, "CULPRIT_ROCPROFV3").value_or("");
+  if (!named.empty()) {
+    if (auto path = sys::FindProgram(named, environment)) return *path;
     return Fail(ErrorCode::kEnvironment, "CULPRIT_ROCPROFV3 names no program",
                 base::Printable(named));
   }
-  const std::string path = ValueOf(environment, "PATH") + ":/opt/rocm/bin";
-  for (std::size_t begin = 0; begin < path.size();) {
-    const auto end = std::min(path.find(':', begin), path.size());
-    std::string candidate = path.substr(begin, end - begin) + "/rocprofv3";
-    if (end > begin && IsProgram(candidate)) return candidate;
-    begin = end + 1;
+  for (const char* name : {"rocprofv3", "/opt/rocm/bin/rocprofv3"}) {
+    if (auto path = sys::FindProgram(name, environment)) return *path;
   }
   return Fail(ErrorCode::kEnvironment, "rocprofv3 is neither in PATH nor in /opt/rocm/bin", "",
               "install ROCm's rocprofiler-sdk, name it in CULPRIT_ROCPROFV3, or trace with another "
