@@ -43,9 +43,7 @@ Result<Spec> BaselineOnly(const SpecOptions& options) {
 
 Result<std::string> TextOf(const Options& options) {
   if (options.text_file.empty()) return lab::Prose();
-  auto source = sys::Source::Open(options.text_file);
-  if (!source) return Fail(std::move(source.error()));
-  auto bytes = source->ReadAll();
+  auto bytes = sys::ReadWhole(options.text_file);
   if (!bytes) return Fail(std::move(bytes.error()));
   return std::string(bytes->view());
 }

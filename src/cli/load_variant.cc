@@ -59,9 +59,7 @@ std::string LabelOf(const std::string& path) {
 }
 
 Result<server::ServerLog> ReadLog(const std::string& path) {
-  auto source = sys::Source::Open(path);
-  if (!source) return Fail(std::move(source.error()));
-  auto bytes = source->ReadAll();
+  auto bytes = sys::ReadWhole(path);
   if (!bytes) return Fail(std::move(bytes.error()));
   return server::ParseLog(bytes->view());
 }
@@ -245,9 +243,7 @@ Result<trace::Trace> ReadWithProgress(const std::string& path, trace::ReadOption
 
 Result<analysis::RuleSet> LoadRules(const std::string& file) {
   if (file.empty()) return analysis::ShippedRules();
-  auto source = sys::Source::Open(file);
-  if (!source) return Fail(std::move(source.error()));
-  auto bytes = source->ReadAll();
+  auto bytes = sys::ReadWhole(file);
   if (!bytes) return Fail(std::move(bytes.error()));
   auto rules = analysis::ParseRules(file, bytes->view());
   if (!rules) return Fail(std::move(rules.error()));

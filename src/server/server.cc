@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/printable.h"
 #include "server/error_line.h"
+#include "sys/folder.h"
 #include "sys/http.h"
 #include "sys/open_file.h"
 #include "sys/ports.h"
@@ -30,12 +30,6 @@ using std::chrono::steady_clock;
 constexpr auto kBetweenLooks = milliseconds(50);
 constexpr std::uint64_t kLogPart = std::uint64_t{32} << 20;
 
-std::uint64_t SizeOf(const std::string& file) {
-  std::error_code missing;
-  const auto size = std::filesystem::file_size(file, missing);
-  return missing ? 0 : size;
-}
-
 std::string ReadPart(const sys::Fd& file, std::uint64_t from, std::uint64_t size) {
   std::string text(size, '\0');
   text.resize(sys::ReadAt(file, from, text));
@@ -50,7 +44,7 @@ Result<Server> Server::Start(const LaunchOptions& options) {
                               .working_directory = options.working_directory,
                               .output_file = options.log_file,
                               .before_exec = options.before_exec};
-  const std::uint64_t log_start = SizeOf(options.log_file);
+  const std::uint64_t log_start = sys::SizeOf(options.log_file);
   sys::AdoptOrphans();
   auto others = sys::Children();
   auto started = sys::Process::Start(process);
@@ -119,7 +113,7 @@ Error Server::Left(const sys::Exit& exit, std::string_view when) const {
 
 std::string Server::ReadLog() const {
   const auto file = sys::OpenFile(log_file_, O_RDONLY);
-  const std::uint64_t end = SizeOf(log_file_);
+  const std::uint64_t end = sys::SizeOf(log_file_);
   if (!file || end <= log_start_) return "";
   const std::uint64_t size = end - log_start_;
   if (size <= 2 * kLogPart) return ReadPart(*file, log_start_, size);

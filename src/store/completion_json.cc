@@ -121,9 +121,7 @@ std::string WriteCompletion(const Completion& completion) {
 }
 
 Result<Completion> ReadCompletionFile(const std::string& path) {
-  auto source = sys::Source::Open(path);
-  if (!source) return Fail(std::move(source.error()));
-  auto bytes = source->ReadAll();
+  auto bytes = sys::ReadWhole(path);
   if (!bytes) return Fail(std::move(bytes.error()));
   auto completion = ReadCompletion(bytes->view());
   if (!completion) return Fail(std::move(completion.error()).In(path));

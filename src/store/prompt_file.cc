@@ -21,9 +21,7 @@ base::Status WritePromptFile(const std::string& path, const PromptFile& prompt) 
 }
 
 Result<PromptFile> ReadPromptFile(const std::string& path) {
-  auto source = sys::Source::Open(path);
-  if (!source) return Fail(std::move(source.error()));
-  auto bytes = source->ReadAll();
+  auto bytes = sys::ReadWhole(path);
   if (!bytes) return Fail(std::move(bytes.error()));
   auto json = base::ParseJson(bytes->view());
   if (!json) return Fail(ErrorCode::kBadRequest, std::move(json.error().message), path);

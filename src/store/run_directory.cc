@@ -80,14 +80,8 @@ Status CannotWrite(const std::string& path, const std::error_code& error) {
   return Fail(ErrorCode::kUnreadable, fmt::format("cannot be written: {}", error.message()), path);
 }
 
-Result<std::string> ReadFile(const std::string& path) {
-  auto text = sys::ReadText(path);
-  if (!text) return Fail(std::move(text.error()));
-  return *std::move(text);
-}
-
 Result<TrialRecord> ReadTrial(const std::string& folder) {
-  auto text = ReadFile(folder + "/trial.json");
+  auto text = sys::ReadText(folder + "/trial.json");
   if (!text) return Fail(std::move(text.error()));
   auto record = ReadRecord(*text);
   if (!record) return Fail(std::move(record.error()).In(folder + "/trial.json"));
@@ -177,14 +171,14 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
                 "culprit ab makes one; it holds experiment.toml and run.json");
   }
   const std::string spec_file = path + "/" + kSpecFile, info_file = path + "/" + kInfoFile;
-  auto spec_text = ReadFile(spec_file);
+  auto spec_text = sys::ReadText(spec_file);
   if (!spec_text) return Fail(std::move(spec_text.error()));
   auto spec = experiment::ParseSpec(*spec_text, spec_file);
   if (!spec) return Fail(std::move(spec.error()));
   if (auto fits = experiment::CheckSpec(*spec); !fits) {
     return Fail(std::move(fits.error()).In(spec_file));
   }
-  auto info_text = ReadFile(info_file);
+  auto info_text = sys::ReadText(info_file);
   if (!info_text) return Fail(std::move(info_text.error()));
   auto info = ReadJson(*info_text);
   if (!info) return Fail(std::move(info.error()).In(info_file));
@@ -222,9 +216,7 @@ Status RunDirectory::WritePrompt(std::string_view prompt) const {
 
 // The prompt of a long context is larger than what ReadText takes.
 Result<std::string> RunDirectory::ReadPrompt() const {
-  auto source = sys::Source::Open(path_ + "/" + kPromptFile);
-  if (!source) return Fail(std::move(source.error()));
-  auto bytes = source->ReadAll();
+  auto bytes = sys::ReadWhole(path_ + "/" + kPromptFile);
   if (!bytes) return Fail(std::move(bytes.error()));
   return std::string(bytes->view());
 }

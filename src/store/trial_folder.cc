@@ -6,6 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "sys/folder.h"
+
 namespace culprit::store {
 namespace {
 
@@ -37,16 +39,12 @@ struct Listing {
 
 Result<Listing> List(const fs::path& folder) {
   Listing listing;
-  std::error_code error;
-  std::vector<std::string> names;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;
-    if (it->is_regular_file(ignored)) names.push_back(it->path().filename().string());
-  }
-  if (error) return Fail(ErrorCode::kUnreadable, error.message(), folder.string());
-  std::sort(names.begin(), names.end());
-  for (const std::string& name : names) {
+  const auto names = sys::NamesIn(folder.string());
+  if (!names) return Fail(names.error());
+  for (const std::string& name : *names) {
     const std::string path = (folder / name).string();
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) continue;
     const std::string_view plain = WithoutCompression(name);
     if (plain == "request.json") {
       listing.request = path;

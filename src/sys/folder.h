@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace culprit::sys {
 bool IsThere(const std::string& path);
 // IsFolder follows links, and is false for what cannot be looked at.
 bool IsFolder(const std::string& path);
+// SizeOf is how many bytes a file holds; 0 for what cannot be looked at.
+std::uint64_t SizeOf(const std::string& path);
 
 // NamesIn lists what a folder holds, sorted by bytes. Fails with kNotFound, or with kUnreadable.
 base::Result<std::vector<std::string>> NamesIn(const std::string& folder);

@@ -13,10 +13,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 
 #include "base/check.h"
 #include "sys/open_file.h"
+#include "sys/text_file.h"
 
 namespace culprit::sys {
 namespace {
@@ -194,10 +194,8 @@ Result<Started> Spawn(const ProcessOptions& options, Streams streams) {
 }  // namespace
 
 std::string BootId() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  std::getline(file, id);
-  return id;
+  const std::string text = ReadText("/proc/sys/kernel/random/boot_id").value_or("");
+  return text.substr(0, text.find('\n'));
 }
 
 std::string Exit::Text() const {

@@ -285,4 +285,10 @@ std::size_t ThirdOfMemory() {
   return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 3;
 }
 
+Result<Bytes> ReadWhole(const std::string& path) {
+  const auto source = Source::Open(path);
+  if (!source) return Fail(source.error());
+  return source->ReadAll();
+}
+
 }  // namespace culprit::sys

@@ -75,4 +75,7 @@ class Source {
   std::shared_ptr<const std::string> memory_;  // set by FromMemory only
 };
 
+// ReadWhole opens a file and reads all of it, unpacked; it fails as Open and ReadAll do.
+base::Result<Bytes> ReadWhole(const std::string& path);
+
 }  // namespace culprit::sys

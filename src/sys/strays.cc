@@ -1,13 +1,15 @@
 #include "sys/strays.h"
 
-#include <dirent.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
-#include <fstream>
+#include <sstream>
+
+#include "sys/folder.h"
+#include "sys/text_file.h"
 
 namespace culprit::sys {
 namespace {
@@ -18,22 +20,11 @@ constexpr int kMostRounds = 64;
 // Of every thread of this process, "4711 4712 ".
 std::vector<pid_t> ChildPids() {
   std::vector<pid_t> pids;
-  DIR* tasks = ::opendir("/proc/self/task");
-  if (tasks == nullptr) return pids;
-  while (const dirent* task = ::readdir(tasks)) {
-    if (task->d_name[0] == '.') continue;
-    std::ifstream file(std::string("/proc/self/task/") + task->d_name + "/children");
-    for (pid_t pid = 0; file >> pid;) pids.push_back(pid);
+  for (const std::string& task : NamesIn("/proc/self/task").value_or(std::vector<std::string>())) {
+    std::istringstream children(ReadText("/proc/self/task/" + task + "/children").value_or(""));
+    for (pid_t pid = 0; children >> pid;) pids.push_back(pid);
   }
-  ::closedir(tasks);
   return pids;
-}
-
-std::string NameOf(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return std::to_string(pid) + " " + name;
 }
 
 }  // namespace
@@ -57,7 +48,9 @@ std::vector<std::string> EndStrays(const std::vector<ProcessIdentity>& known) {
                                         [pid](const auto& each) { return each.pid == pid; });
       if (is_known) continue;
       found = true;
-      if (Identify(pid)) ended.push_back(NameOf(pid));  // else it has died already
+      const auto stat = ReadProcessStat(pid);
+      const bool alive = stat && !stat->IsDead();
+      if (alive) ended.push_back(std::to_string(pid) + " " + stat->command);
       ::kill(pid, SIGKILL);  // a child of ours: nobody else gets its pid before it is reaped
       ::waitpid(pid, nullptr, 0);
     }

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "inject/wire/ggml_ops.h"
+#include "sys/folder.h"
 #include "sys/open_file.h"
 
 namespace culprit::collect::ggml_ops {
@@ -21,12 +22,6 @@ using base::Status;
 
 constexpr std::string_view kEnding = ".ggml-ops";
 
-std::uintmax_t SizeOf(const fs::path& path) {
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(path, error);
-  return error ? 0 : size;
-}
-
 }  // namespace
 
 std::string FileOf(const std::string& folder, pid_t pid) {
@@ -34,13 +29,8 @@ std::string FileOf(const std::string& folder, pid_t pid) {
 }
 
 std::vector<std::string> ListTraces(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    std::string name = it->path().filename().string();
-    if (name.ends_with(kEnding)) names.push_back(std::move(name));
-  }
-  std::sort(names.begin(), names.end());
+  auto names = sys::NamesIn(folder).value_or(std::vector<std::string>());
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(kEnding); });
   return names;
 }
 
@@ -48,7 +38,7 @@ std::string ChooseTrace(const std::vector<std::string>& names, const std::string
                         pid_t pid) {
   std::string own = fmt::format("{}{}", pid, kEnding);
   if (std::find(names.begin(), names.end(), own) != names.end()) return own;
-  const auto size = [&](const std::string& name) { return SizeOf(fs::path(folder) / name); };
+  const auto size = [&](const std::string& name) { return sys::SizeOf(fs::path(folder) / name); };
   const auto largest = std::max_element(
       names.begin(), names.end(), [&](const auto& a, const auto& b) { return size(a) < size(b); });
   return largest == names.end() ? "" : *largest;
@@ -57,7 +47,7 @@ std::string ChooseTrace(const std::vector<std::string>& names, const std::string
 std::optional<End> ReadEnd(const std::string& path) {
   culprit_ops_record record{};
   const auto file = sys::OpenFile(path, O_RDONLY);
-  const std::uint64_t size = SizeOf(path);
+  const std::uint64_t size = sys::SizeOf(path);
   if (!file || size < sizeof record) return std::nullopt;
   const std::span bytes(reinterpret_cast<char*>(&record), sizeof record);
   if (sys::ReadAt(*file, size - sizeof record, bytes) != sizeof record ||
