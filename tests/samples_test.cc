@@ -78,7 +78,7 @@ TEST_F(RealRecordings, GiveTheStatedFigures) {
     EXPECT_NEAR(Millis(analysis, analysis.rollup.wall), figures.wall, kRounded);
     EXPECT_NEAR(Millis(analysis, analysis.rollup.idle), figures.idle, kRounded);
     EXPECT_NEAR(Millis(analysis, analysis.rollup.exclusive()), figures.exclusive, kRounded);
-    EXPECT_NEAR(Millis(analysis, analysis.rollup.summed()), figures.summed, kRounded);
+    EXPECT_NEAR(Millis(analysis, analysis.rollup.total().summed), figures.summed, kRounded);
     EXPECT_EQ(analysis.tokens, base::Tokens(511));
     EXPECT_EQ(analysis.rollup.steps, figures.steps);
     EXPECT_TRUE(analysis.proof.complete()) << analysis.proof.reason();

@@ -84,7 +84,7 @@ void AddHostCalls(const trace::Trace& trace, const Window& window, Analysis& ana
 
 void AddFindings(const Rollup& rollup, base::Diagnostics& diagnostics) {
   const auto exclusive = static_cast<double>(rollup.exclusive().count());
-  const auto summed = static_cast<double>(rollup.summed().count());
+  const auto summed = static_cast<double>(rollup.total().summed.count());
   if (summed > exclusive * (1 + kSummedMayExceed)) {
     const auto blamed = std::max_element(rollup.kernels.begin(), rollup.kernels.end(),
                                          [](const KernelCost& x, const KernelCost& y) {

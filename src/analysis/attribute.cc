@@ -23,34 +23,16 @@ constexpr double kSignificant = 0.05;
 constexpr double kSmallestShareOfToken = 0.005;
 constexpr double kTracedMayDiffer = 0.30;
 
-// Side adds up the kernels of one row on one side.
-struct Side {
-  Nanos exclusive{}, summed{};
-  std::int64_t launches = 0;
-  std::vector<Nanos> per_step;
-
-  void Add(const KernelCost& kernel) {
-    exclusive += kernel.exclusive;
-    summed += kernel.summed;
-    launches += kernel.launches;
-    AddSteps(kernel.per_step);
-  }
-  void AddSteps(const std::vector<Nanos>& steps) {
-    per_step.resize(std::max(per_step.size(), steps.size()));
-    for (std::size_t i = 0; i < steps.size(); ++i) per_step[i] += steps[i];
-  }
-};
-
-Costs MakeCosts(const Analysis& analysis, const Side& side) {
+Costs MakeCosts(const Analysis& analysis, const Cost& cost) {
   Costs costs;
-  costs.per_token = side.exclusive / analysis.tokens;
-  costs.summed = side.summed / analysis.tokens;
-  costs.launches = side.launches;
-  const auto launches = static_cast<double>(side.launches);
+  costs.per_token = cost.exclusive / analysis.tokens;
+  costs.summed = cost.summed / analysis.tokens;
+  costs.launches = cost.launches;
+  const auto launches = static_cast<double>(cost.launches);
   if (analysis.rollup.steps > 0) {
     costs.launches_per_step = launches / static_cast<double>(analysis.rollup.steps);
   }
-  if (side.launches > 0) costs.per_launch = NanosF(side.exclusive) / launches;
+  if (cost.launches > 0) costs.per_launch = NanosF(cost.exclusive) / launches;
   return costs;
 }
 
@@ -64,19 +46,19 @@ LaunchSplit SplitByLaunches(const DeltaRow& row, const Analysis& a, const Analys
 }
 
 // Series is a row's cost in each step, scaled so that its mean is the cost per token.
-std::vector<double> Series(const Analysis& analysis, const Side& side) {
+std::vector<double> Series(const Analysis& analysis, const Cost& cost) {
   const auto steps = static_cast<std::size_t>(analysis.rollup.steps);
   const double scale = static_cast<double>(steps) / static_cast<double>(Count(analysis.tokens));
   std::vector<double> series(steps, 0.0);
-  for (std::size_t i = 0; i < side.per_step.size(); ++i) {
-    series[i] = static_cast<double>(side.per_step[i].count()) * scale;
+  for (std::size_t i = 0; i < cost.per_step.size(); ++i) {
+    series[i] = static_cast<double>(cost.per_step[i].count()) * scale;
   }
   return series;
 }
 
 // Pair is a row's two sides on their way to a DeltaRow.
 struct Pair {
-  Side a, b;
+  Cost a, b;
   std::string name, role, full_name;
   Nanos named_for{-1};  // exclusive time of the kernel that gave the name
 };
@@ -157,7 +139,7 @@ LaunchSplit SplitOfKernels(const std::vector<DeltaRow>& kernels, const Analysis&
 std::vector<DeltaRow> CategoryRows(const Variant& a, const Variant& b) {
   std::map<std::string, std::map<std::string, Pair>> kernels;  // category → identity
   std::map<std::string, Pair> categories;
-  const auto add = [&](const Rollup& rollup, Side Pair::*side) {
+  const auto add = [&](const Rollup& rollup, Cost Pair::*side) {
     for (const KernelCost& kernel : rollup.kernels) {
       Pair& pair = kernels[kernel.category][kernel.identity];
       if (kernel.exclusive > pair.named_for) {
@@ -166,8 +148,8 @@ std::vector<DeltaRow> CategoryRows(const Variant& a, const Variant& b) {
         pair.full_name = kernel.name;
         pair.named_for = kernel.exclusive;
       }
-      (pair.*side).Add(kernel);
-      (categories[kernel.category].*side).Add(kernel);
+      pair.*side += kernel;
+      categories[kernel.category].*side += kernel;
     }
   };
   add(a.analysis.rollup, &Pair::a);

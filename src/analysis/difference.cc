@@ -22,13 +22,7 @@ std::map<std::pair<std::string, std::string>, KernelCost> Merged(const Rollup& r
   std::map<std::pair<std::string, std::string>, KernelCost> merged;
   for (const KernelCost& kernel : rollup.kernels) {
     const auto [it, fresh] = merged.try_emplace({kernel.category, kernel.identity}, kernel);
-    if (fresh) continue;
-    KernelCost& sum = it->second;
-    sum.exclusive += kernel.exclusive;
-    sum.summed += kernel.summed;
-    sum.launches += kernel.launches;
-    sum.short_exclusive += kernel.short_exclusive;
-    sum.short_launches += kernel.short_launches;
+    if (!fresh) it->second += kernel;
   }
   return merged;
 }
@@ -39,25 +33,15 @@ Rollup Subtract(const Rollup& longer, const Rollup& shorter) {
   rest.idle = longer.idle - shorter.idle;
   auto kernels = Merged(longer);
   for (const auto& [key, kernel] : Merged(shorter)) {
-    KernelCost& cost = kernels[key];
-    if (cost.name.empty()) {
-      cost = kernel;
-      cost.exclusive = cost.summed = cost.short_exclusive = Nanos(0);
-      cost.launches = cost.short_launches = 0;
-    }
-    cost.exclusive -= kernel.exclusive;
-    cost.summed -= kernel.summed;
-    cost.launches -= kernel.launches;
-    cost.short_exclusive -= kernel.short_exclusive;
-    cost.short_launches -= kernel.short_launches;
+    const auto [it, only_shorter] = kernels.try_emplace(key, kernel);
+    if (only_shorter) static_cast<Cost&>(it->second) = {};
+    it->second -= kernel;
   }
-  Nanos sum = rest.idle;
   for (auto& [key, cost] : kernels) {
     cost.per_step.clear();
-    sum += cost.exclusive;
     if (cost.launches != 0 || cost.exclusive != Nanos(0)) rest.kernels.push_back(std::move(cost));
   }
-  CULPRIT_CHECK(sum == rest.wall);
+  CULPRIT_CHECK(rest.total().exclusive + rest.idle == rest.wall);
   return rest;
 }
 

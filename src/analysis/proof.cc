@@ -16,8 +16,7 @@ using base::Severity;
 
 ProofItem Conservation(const ProofInput& input) {
   const Rollup& rollup = input.rollup;
-  base::Nanos owned{};
-  for (const KernelCost& kernel : rollup.kernels) owned += kernel.exclusive;
+  const base::Nanos owned = rollup.total().exclusive;
   return {"conservation",
           fmt::format("Σ exclusive + idle = window: {} + {} = {} ns", base::Grouped(owned.count()),
                       base::Grouped(rollup.idle.count()), base::Grouped(rollup.wall.count())),

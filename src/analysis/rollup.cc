@@ -1,6 +1,8 @@
 #include "analysis/rollup.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "base/check.h"
 
@@ -51,26 +53,62 @@ std::string ShortName(const KernelName& name) {
   return text + ">";
 }
 
+Cost& Add(Cost& sum, const Cost& other, std::int64_t sign) {
+  sum.exclusive += sign * other.exclusive;
+  sum.summed += sign * other.summed;
+  sum.launches += sign * other.launches;
+  sum.short_exclusive += sign * other.short_exclusive;
+  sum.short_launches += sign * other.short_launches;
+  sum.per_step.resize(std::max(sum.per_step.size(), other.per_step.size()));
+  for (std::size_t i = 0; i < other.per_step.size(); ++i) {
+    sum.per_step[i] += sign * other.per_step[i];
+  }
+  return sum;
+}
+
 void CheckConservation(const Rollup& rollup, const std::vector<StepEnd>& ends,
                        const Window& window) {
-  Nanos sum = rollup.idle;
-  for (const KernelCost& kernel : rollup.kernels) sum += kernel.exclusive;
-  CULPRIT_CHECK(sum == rollup.wall);
+  const Cost total = rollup.total();
+  CULPRIT_CHECK(total.exclusive + rollup.idle == rollup.wall);
   TraceTime begin = window.begin;
   for (std::size_t step = 0; step < ends.size(); ++step) {
-    Nanos in_step = rollup.idle_per_step[step];
-    for (const KernelCost& kernel : rollup.kernels) in_step += kernel.per_step[step];
-    CULPRIT_CHECK(in_step == ends[step].time - begin);
+    const Nanos busy = total.per_step.empty() ? Nanos(0) : total.per_step[step];
+    CULPRIT_CHECK(busy + rollup.idle_per_step[step] == ends[step].time - begin);
     begin = ends[step].time;
   }
 }
 
 }  // namespace
 
-Nanos Rollup::summed() const {
-  Nanos sum{};
-  for (const KernelCost& kernel : kernels) sum += kernel.summed;
+Cost& Cost::operator+=(const Cost& other) { return Add(*this, other, 1); }
+Cost& Cost::operator-=(const Cost& other) { return Add(*this, other, -1); }
+
+Cost Rollup::total() const {
+  Cost sum;
+  for (const KernelCost& kernel : kernels) sum += kernel;
   return sum;
+}
+
+std::vector<Category> ByCategory(const Rollup& rollup) {
+  std::map<std::string, Category> by_name;
+  for (const KernelCost& kernel : rollup.kernels) {
+    Category& category = by_name[kernel.category];
+    category.cost += kernel;
+    category.kernels.push_back(&kernel);
+  }
+  std::vector<Category> categories;
+  for (auto& [name, category] : by_name) {
+    category.name = name;
+    std::ranges::sort(category.kernels, [](const KernelCost* x, const KernelCost* y) {
+      return std::tie(y->exclusive, x->short_name, x->role) <
+             std::tie(x->exclusive, y->short_name, y->role);
+    });
+    categories.push_back(std::move(category));
+  }
+  std::ranges::stable_sort(categories, [](const Category& x, const Category& y) {
+    return x.cost.exclusive > y.cost.exclusive;
+  });
+  return categories;
 }
 
 Rollup Roll(const trace::Trace& trace, const Window& window, const Ownership& ownership,

@@ -105,7 +105,7 @@ TEST(Rollup, BooksALaunchThatWaitsOnWhatItWaitsFor) {
             "attention: 100 of 100 in 1, short 0 in 0, steps\n"
             "combine: 5 of 85 in 1, short 0 in 0, steps\n"
             "idle 0, steps\n");
-  EXPECT_EQ(rollup.summed(), 185us);
+  EXPECT_EQ(rollup.total().summed, 185us);
   EXPECT_EQ(rollup.exclusive(), 105us);
 }
 
@@ -169,6 +169,33 @@ TEST(Rollup, LeavesOutSeriesThatWouldNotFit) {
   EXPECT_EQ(rollup.kernels.size(), 9001u);
   EXPECT_EQ(rollup.steps, 0);
   EXPECT_TRUE(rollup.kernels.front().per_step.empty());
+}
+
+KernelCost Kernel(std::string category, std::string name, Nanos exclusive, Nanos first_step) {
+  KernelCost kernel;
+  kernel.category = std::move(category);
+  kernel.short_name = std::move(name);
+  kernel.exclusive = exclusive;
+  kernel.launches = 1;
+  kernel.per_step = {first_step, exclusive - first_step};
+  return kernel;
+}
+
+TEST(ByCategory, PutsTheLargestFirst) {
+  Rollup rollup;
+  rollup.kernels = {Kernel("norm", "b", 2us, 1us), Kernel("attention", "d", 5us, 4us),
+                    Kernel("norm", "a", 2us, 2us), Kernel("norm", "c", 3us, 1us)};
+  std::string text;
+  for (const Category& category : ByCategory(rollup)) {
+    text += category.name + " " + std::to_string(category.cost.launches) + ":";
+    for (const KernelCost* kernel : category.kernels) text += " " + kernel->short_name;
+    for (const Nanos time : category.cost.per_step) text += " " + std::to_string(time / 1us);
+    text += "\n";
+  }
+  EXPECT_EQ(text,
+            "norm 3: c a b 4 3\n"
+            "attention 1: d 4 1\n");
+  EXPECT_EQ(rollup.total().exclusive, 12us);
 }
 
 }  // namespace

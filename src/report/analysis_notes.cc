@@ -66,17 +66,13 @@ struct Told {
 
 // Kernels that end within 5 µs are bound by launching them.
 std::string LaunchBoundSentence(const Analysis& analysis, const Told& told) {
-  Nanos time{};
-  std::int64_t launches = 0;
-  for (const auto& kernel : analysis.rollup.kernels) {
-    time += kernel.short_exclusive;
-    launches += kernel.short_launches;
-  }
+  const analysis::Cost total = analysis.rollup.total();
   const auto busy = static_cast<double>(analysis.rollup.exclusive().count());
   if (busy == 0) return "";
-  return fmt::format("launches under 5 µs: {}{}, {} of busy time, {} launches", told.time(time),
-                     told.unit, base::Percent(Fraction(static_cast<double>(time.count()) / busy)),
-                     base::Grouped(launches));
+  return fmt::format(
+      "launches under 5 µs: {}{}, {} of busy time, {} launches", told.time(total.short_exclusive),
+      told.unit, base::Percent(Fraction(static_cast<double>(total.short_exclusive.count()) / busy)),
+      base::Grouped(total.short_launches));
 }
 
 // What adding up durations would have said, and whom it would have blamed.
@@ -91,7 +87,7 @@ std::string SummedSentence(const Analysis& analysis, const Told& told) {
   return fmt::format(
       "durations add up to {}{}, but only {} passed: dispatches wait for earlier ones of their "
       "stream. {} would be booked with {}; it owns {}",
-      told.time(analysis.rollup.summed()), told.unit, told.time(analysis.rollup.exclusive()),
+      told.time(analysis.rollup.total().summed), told.unit, told.time(analysis.rollup.exclusive()),
       base::Shortened(base::Printable(worst->short_name), 60), told.time(worst->summed),
       told.time(worst->exclusive));
 }

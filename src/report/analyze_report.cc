@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "base/number_format.h"
 #include "base/printable.h"
 #include "report/analysis_notes.h"
@@ -19,47 +16,10 @@ using base::Fraction;
 using base::Nanos;
 using base::NanosF;
 
-// Sum is a category, or a kernel, on its way into a row.
-struct Sum {
-  std::string name, full_name;
-  Nanos exclusive{}, summed{};
-  std::int64_t launches = 0;
-  std::vector<Sum> kernels = {};
-
-  void Add(const KernelCost& kernel) {
-    exclusive += kernel.exclusive;
-    summed += kernel.summed;
-    launches += kernel.launches;
-  }
-};
-
-bool Larger(const Sum& x, const Sum& y) {
-  return x.exclusive != y.exclusive ? x.exclusive > y.exclusive : x.name < y.name;
-}
-
 std::string KernelName(const KernelCost& kernel) {
   std::string name = base::Shortened(base::Printable(kernel.short_name), 60);
   if (!kernel.role.empty()) name += " · " + base::Printable(kernel.role);
   return name;
-}
-
-std::vector<Sum> Categories(const Analysis& analysis) {
-  std::map<std::string, Sum> by_name;
-  for (const KernelCost& kernel : analysis.rollup.kernels) {
-    Sum& category = by_name[kernel.category];
-    category.name = base::Printable(kernel.category);
-    category.Add(kernel);
-    Sum one{KernelName(kernel), base::Printable(kernel.name)};
-    one.Add(kernel);
-    category.kernels.push_back(std::move(one));
-  }
-  std::vector<Sum> sums;
-  for (auto& [name, sum] : by_name) {
-    std::sort(sum.kernels.begin(), sum.kernels.end(), Larger);
-    sums.push_back(std::move(sum));
-  }
-  std::sort(sums.begin(), sums.end(), Larger);
-  return sums;
 }
 
 // Rows lays sums out with the columns of one analysis.
@@ -81,18 +41,15 @@ class Rows {
             {"full_name", "", kText, kMachines}};
   }
 
-  [[nodiscard]] Row Make(const Sum& sum, int depth) const {
-    Row row;
-    row.depth = depth;
-    row.emphasis = depth == 1 ? Emphasis::kFaint : Emphasis::kNone;
-    row.cells = {{sum.name, sum.name}, Cost(sum.exclusive), Share(sum.exclusive)};
-    const std::int64_t steps = analysis_.rollup.steps;
-    const auto launches = static_cast<double>(sum.launches);
-    row.cells.push_back(steps > 0 ? Number(launches / static_cast<double>(steps)) : Cell{});
-    row.cells.push_back(sum.launches > 0 ? Micros(NanosF(sum.exclusive) / launches) : Cell{});
-    row.cells.push_back(Cost(sum.summed));
-    row.cells.push_back({base::Grouped(sum.launches), sum.launches});
-    row.cells.push_back(depth == 1 ? Cell{sum.full_name, sum.full_name} : Cell{});
+  [[nodiscard]] Row Of(const analysis::Category& category) const {
+    return Make(base::Printable(category.name), category.cost);
+  }
+  [[nodiscard]] Row Of(const KernelCost& kernel) const {
+    Row row = Make(KernelName(kernel), kernel);
+    const std::string full_name = base::Printable(kernel.name);
+    row.depth = 1;
+    row.emphasis = Emphasis::kFaint;
+    row.cells.back() = {full_name, full_name};
     return row;
   }
 
@@ -105,6 +62,18 @@ class Rows {
   }
 
  private:
+  [[nodiscard]] Row Make(const std::string& name, const analysis::Cost& cost) const {
+    Row row;
+    row.cells = {{name, name}, Cost(cost.exclusive), Share(cost.exclusive)};
+    const std::int64_t steps = analysis_.rollup.steps;
+    const auto launches = static_cast<double>(cost.launches);
+    row.cells.push_back(steps > 0 ? Number(launches / static_cast<double>(steps)) : Cell{});
+    row.cells.push_back(cost.launches > 0 ? Micros(NanosF(cost.exclusive) / launches) : Cell{});
+    row.cells.push_back(Cost(cost.summed));
+    row.cells.push_back({base::Grouped(cost.launches), cost.launches});
+    row.cells.emplace_back();
+    return row;
+  }
   [[nodiscard]] Cell Cost(Nanos time) const {
     const auto cost = analysis_.per_token(time);
     return {unit_.text(cost), unit_.number(cost)};
@@ -124,12 +93,12 @@ class Rows {
 Table CostTable(const Analysis& analysis, const CostUnit& unit, std::size_t kernels) {
   const Rows rows(analysis, unit);
   Table table{"traced", "Traced " + unit.name(), rows.columns(), {}, {}};
-  for (const Sum& category : Categories(analysis)) {
-    table.rows.push_back(rows.Make(category, 0));
+  for (const analysis::Category& category : analysis::ByCategory(analysis.rollup)) {
+    table.rows.push_back(rows.Of(category));
     const std::size_t all = category.kernels.size();
     const std::size_t shown = kernels > 0 && all <= kernels + 1 ? all : kernels;
     for (std::size_t i = 0; i < all; ++i) {
-      table.rows.push_back(rows.Make(category.kernels[i], 1));
+      table.rows.push_back(rows.Of(*category.kernels[i]));
       if (i >= shown) table.rows.back().audience = Audience::kMachines;
     }
   }

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-
 #include "base/number_format.h"
 #include "base/printable.h"
 #include "report/analysis_notes.h"
@@ -14,12 +11,6 @@ namespace {
 
 using base::Fraction;
 using base::Nanos;
-
-struct Category {
-  Nanos exclusive{};
-  std::int64_t launches = 0;
-  std::size_t kernels = 0;
-};
 
 Cell Count(std::int64_t value) { return {base::Grouped(value), value}; }
 
@@ -34,27 +25,17 @@ Table CategoryTable(const analysis::Analysis& whole) {
                {"kernels", "kernels"}},
               {},
               {}};
-  std::map<std::string, Category> categories;
-  for (const auto& kernel : whole.rollup.kernels) {
-    Category& category = categories[kernel.category];
-    category.exclusive += kernel.exclusive;
-    category.launches += kernel.launches;
-    ++category.kernels;
-  }
-  std::vector<std::pair<std::string, Category>> sorted(categories.begin(), categories.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& x, const auto& y) {
-    return x.second.exclusive > y.second.exclusive;
-  });
   const auto busy = static_cast<double>(whole.rollup.exclusive().count());
-  for (const auto& [name, category] : sorted) {
-    const auto exclusive = static_cast<double>(category.exclusive.count());
+  for (const auto& category : analysis::ByCategory(whole.rollup)) {
+    const std::string name = base::Printable(category.name);
+    const auto exclusive = static_cast<double>(category.cost.exclusive.count());
     const Fraction share(busy > 0 ? exclusive / busy : 0);
     Row row;
-    row.cells = {{base::Printable(name), base::Printable(name)},
-                 {base::Millis(category.exclusive), exclusive / 1e6},
+    row.cells = {{name, name},
+                 {base::Millis(category.cost.exclusive), exclusive / 1e6},
                  {base::Percent(share), share.value()},
-                 Count(category.launches),
-                 Count(static_cast<std::int64_t>(category.kernels))};
+                 Count(category.cost.launches),
+                 Count(static_cast<std::int64_t>(category.kernels.size()))};
     table.rows.push_back(std::move(row));
   }
   return table;
