@@ -9,6 +9,7 @@
 
 #include "base/number_format.h"
 #include "collect/ggml_ops/trace_files.h"
+#include "inject/wire/ggml_ops.h"
 #include "sys/host_time.h"
 #include "sys/shared_objects.h"
 
@@ -99,7 +100,7 @@ Result<Launch> GgmlOps::Prepare(const Subject& subject, const Place& place) {
   folder_ = fs::absolute(place.folder).string();
   const std::string preloaded = InFront(*library, ValueOf(subject.environment, "LD_PRELOAD"));
   return Launch{.wrapper = {},
-                .environment = {{"LD_PRELOAD", preloaded}, {"CULPRIT_GGML_OPS", folder_}}};
+                .environment = {{"LD_PRELOAD", preloaded}, {CULPRIT_OPS_VARIABLE, folder_}}};
 }
 
 Result<Collected> GgmlOps::Finish(sys::Process& server, const RequestTimes& request,

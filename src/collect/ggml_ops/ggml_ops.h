@@ -4,6 +4,7 @@
 #include <string>
 
 #include "collect/collector.h"
+#include "collect/registry.h"
 
 namespace culprit::collect::ggml_ops {
 
@@ -21,7 +22,7 @@ class GgmlOps final : public Collector {
   explicit GgmlOps(std::string program_folder, base::Nanos patience = std::chrono::seconds(30))
       : program_folder_(std::move(program_folder)), patience_(patience) {}
 
-  [[nodiscard]] std::string_view name() const override { return "ggml-ops"; }
+  [[nodiscard]] std::string_view name() const override { return kGgmlOps; }
   [[nodiscard]] base::Status Check(const Subject& subject) const override;
   base::Result<Launch> Prepare(const Subject& subject, const Place& place) override;
   base::Result<Collected> Finish(sys::Process& server, const RequestTimes& request,

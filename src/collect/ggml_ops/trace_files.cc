@@ -20,23 +20,21 @@ using base::ErrorCode;
 using base::Fail;
 using base::Status;
 
-constexpr std::string_view kEnding = ".ggml-ops";
-
 }  // namespace
 
 std::string FileOf(const std::string& folder, pid_t pid) {
-  return (fs::path(folder) / fmt::format("{}{}", pid, kEnding)).string();
+  return (fs::path(folder) / fmt::format("{}{}", pid, CULPRIT_OPS_ENDING)).string();
 }
 
 std::vector<std::string> ListTraces(const std::string& folder) {
   auto names = sys::NamesIn(folder).value_or(std::vector<std::string>());
-  std::erase_if(names, [](const std::string& name) { return !name.ends_with(kEnding); });
+  std::erase_if(names, [](const std::string& name) { return !name.ends_with(CULPRIT_OPS_ENDING); });
   return names;
 }
 
 std::string ChooseTrace(const std::vector<std::string>& names, const std::string& folder,
                         pid_t pid) {
-  std::string own = fmt::format("{}{}", pid, kEnding);
+  std::string own = fmt::format("{}{}", pid, CULPRIT_OPS_ENDING);
   if (std::find(names.begin(), names.end(), own) != names.end()) return own;
   const auto size = [&](const std::string& name) { return sys::SizeOf(fs::path(folder) / name); };
   const auto largest = std::max_element(

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/number_format.h"
 #include "base/printable.h"
+#include "collect/registry.h"
 #include "collect/rocprofv3/tool.h"
 #include "collect/rocprofv3/verify.h"
 #include "collect/rocprofv3/watch.h"
@@ -50,7 +51,7 @@ class Rocprofv3 : public Collector {
   Rocprofv3(sys::Environment environment, Limits limits)
       : environment_(std::move(environment)), limits_(limits) {}
 
-  [[nodiscard]] std::string_view name() const override { return "rocprofv3"; }
+  [[nodiscard]] std::string_view name() const override { return kRocprofv3; }
   [[nodiscard]] base::Status Check(const Subject& subject) const override;
   Result<Launch> Prepare(const Subject& subject, const Place& place) override;
   Result<Collected> Finish(sys::Process& server, const RequestTimes& request,

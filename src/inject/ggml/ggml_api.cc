@@ -46,13 +46,6 @@ struct ProbeApi {
   void (*set_input)(Tensor*);
 };
 
-template <typename T>
-T ReadAt(const Tensor* tensor, std::size_t offset) {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(tensor) + offset, sizeof value);
-  return value;
-}
-
 // Probe is the product of a matrix, Q8_0 of 32 × 5, with one of 32 × 7 floats: floats of 5 × 7.
 struct Probe {
   static constexpr int kF32 = 0, kQ8_0 = 8;
@@ -67,9 +60,9 @@ TensorLayout Measure(const Probe& probe) {
   if (layout.name < 64 || layout.name > kLargestTensor) return layout;
   bool type = false, size = false, source = false;
   for (std::size_t at = 0; at + 4 <= layout.name && !type; at += 4) {
-    type = ReadAt<int>(probe.matrix, at) == Probe::kQ8_0 &&
-           ReadAt<int>(probe.activations, at) == Probe::kF32 &&
-           ReadAt<int>(probe.product, at) == Probe::kF32;
+    type = Field<int>(probe.matrix, at) == Probe::kQ8_0 &&
+           Field<int>(probe.activations, at) == Probe::kF32 &&
+           Field<int>(probe.product, at) == Probe::kF32;
     layout.type = at;
   }
   constexpr std::int64_t kSize[4] = {5, 7, 1, 1};
@@ -79,9 +72,9 @@ TensorLayout Measure(const Probe& probe) {
   }
   // At least three operands lie between the first and the name.
   for (std::size_t at = 0; at + 3 * sizeof(void*) <= layout.name && !source; at += 8) {
-    source = ReadAt<Tensor*>(probe.product, at) == probe.matrix &&
-             ReadAt<Tensor*>(probe.product, at + 8) == probe.activations &&
-             ReadAt<Tensor*>(probe.product, at + 16) == nullptr;
+    source = Field<Tensor*>(probe.product, at) == probe.matrix &&
+             Field<Tensor*>(probe.product, at + 8) == probe.activations &&
+             Field<Tensor*>(probe.product, at + 16) == nullptr;
     layout.source = at;
   }
   layout.known = type && size && source;
@@ -97,7 +90,7 @@ void FindFlags(const ProbeApi& api, Tensor* tensor, TensorLayout& layout) {
   for (std::size_t at = 0; at + 4 <= layout.name && !layout.flags_known; at += 4) {
     int old = 0;
     std::memcpy(&old, before + at, sizeof old);
-    layout.flags_known = old == 0 && ReadAt<int>(tensor, at) == 1;
+    layout.flags_known = old == 0 && Field<int>(tensor, at) == 1;
     layout.flags = at;
   }
 }

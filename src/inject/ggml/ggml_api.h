@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace culprit::inject {
 
@@ -49,5 +50,13 @@ struct TensorLayout {
 // FindLayout looks where the fields are in the product of two tensors made for the purpose, so that
 // no layout is assumed. Not known where that fails.
 TensorLayout FindLayout();
+
+// Field is what stands in a tensor at an offset.
+template <typename T>
+T Field(const Tensor* tensor, std::size_t offset) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(tensor) + offset, sizeof value);
+  return value;
+}
 
 }  // namespace culprit::inject

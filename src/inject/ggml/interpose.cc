@@ -104,11 +104,11 @@ void OnFatal(int signal) {
 }
 
 __attribute__((constructor)) void OnLoad() {
-  const char* const folder = ::getenv("CULPRIT_GGML_OPS");
+  const char* const folder = ::getenv(CULPRIT_OPS_VARIABLE);
   if (folder == nullptr || folder[0] == '\0') return;
   file.Open(folder);
-  every_second = ::getenv("CULPRIT_GGML_OPS_EVERY_SECOND") != nullptr;
-  one_by_one = ::getenv("CULPRIT_GGML_OPS_ONE_BY_ONE") != nullptr;
+  every_second = ::getenv(CULPRIT_OPS_VARIABLE "_EVERY_SECOND") != nullptr;
+  one_by_one = ::getenv(CULPRIT_OPS_VARIABLE "_ONE_BY_ONE") != nullptr;
   struct sigaction action {};
   action.sa_handler = OnFatal;
   for (std::size_t i = 0; i < std::size(kFatal); ++i) {

@@ -56,7 +56,7 @@ bool OpsFile::Append(const void* bytes, std::size_t size) {
 bool OpsFile::Create() {
   pid_ = ::getpid();
   char path[4096];
-  const int length = std::snprintf(path, sizeof path, "%s/%d.ggml-ops", folder_, pid_);
+  const int length = std::snprintf(path, sizeof path, "%s/%d" CULPRIT_OPS_ENDING, folder_, pid_);
   if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return false;
   fd_ = ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (fd_ < 0) {

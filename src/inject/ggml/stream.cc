@@ -29,13 +29,6 @@ std::uint64_t MixedBytes(std::uint64_t hash, const void* bytes, std::size_t size
   return hash;
 }
 
-template <typename T>
-T Field(const Tensor* tensor, std::size_t offset) {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(tensor) + offset, sizeof value);
-  return value;
-}
-
 const Tensor* SourceOf(const Tensor* tensor, std::size_t index, const TensorLayout& layout) {
   return Field<const Tensor*>(tensor, layout.source + index * sizeof(void*));
 }
@@ -129,8 +122,8 @@ bool Stream::OnAsked(Tensor* tensor) {
   application_asked_ = callback_ != nullptr && callback_(tensor, true, user_data_);
   const KnownOp& op = OpOf(tensor);
   const bool empty = IsEmpty(tensor);
-  const std::uint32_t definition = op.works && !empty ? Define(tensor) : Definitions::kNone;
-  const bool works = definition != Definitions::kNone;
+  const std::uint32_t definition = op.works && !empty ? Define(tensor) : kNoDefinition;
+  const bool works = definition != kNoDefinition;
   if (watching_ && (works ? on_cpu_[definition] : op.works && empty && IsOnCpu(tensor))) {
     Watch(tensor, op, definition);
     return false;
@@ -143,8 +136,8 @@ bool Stream::OnAsked(Tensor* tensor) {
 
 bool Stream::OnComputed(Tensor* tensor) {
   const std::int64_t end = NowNs();
-  if (pending_ != Definitions::kNone) AppendNode(pending_, begin_, end);
-  pending_ = Definitions::kNone;
+  if (pending_ != kNoDefinition) AppendNode(pending_, begin_, end);
+  pending_ = kNoDefinition;
   return !application_asked_ || callback_(tensor, false, user_data_);
 }
 
@@ -155,8 +148,8 @@ void Stream::Watch(Tensor* tensor, const KnownOp& op, std::uint32_t definition) 
       norm_ != nullptr && op.multiply &&
       (SourceOf(tensor, 0, layout_) == norm_ || SourceOf(tensor, 1, layout_) == norm_);
   constexpr int kCompute = 16;  // GGML_TENSOR_FLAG_COMPUTE
-  const bool whole = pair && definition != Definitions::kNone;
-  timeline_.Add({definition, whole ? Define(tensor, true) : Timeline::kNone, pair,
+  const bool whole = pair && definition != kNoDefinition;
+  timeline_.Add({definition, whole ? Define(tensor, true) : kNoDefinition, pair,
                  layout_.flags_known && (Field<int>(tensor, layout_.flags) & kCompute) != 0});
   norm_ = op.norm ? tensor : nullptr;
   timeline_.Begin(NowNs());
@@ -184,7 +177,7 @@ void Stream::BeginGraph(bool recorded, bool one_by_one) {
 void Stream::EndGraph(std::int64_t begin, std::int64_t end) {
   if (watching_) cpu_.set_abort_callback(cpu_.backend, nullptr, nullptr);
   ResolveTimeline();
-  pending_ = Definitions::kNone;  // a graph that failed left one
+  pending_ = kNoDefinition;  // a graph that failed left one
   Append({CULPRIT_OPS_GRAPH, in_graph_, begin, end}, nullptr, 0);
   in_graph_ = 0;
   const bool enough = used_.load(std::memory_order_relaxed) >= kEnough;
@@ -206,14 +199,15 @@ std::uint64_t Stream::KeyOf(const Tensor* tensor) const {
   return key;
 }
 
-// Define is kNone where there are too many. fused: the tensor with the norm that it multiplies.
+// Define is kNoDefinition where there are too many. fused: the tensor with the norm that it
+// multiplies.
 std::uint32_t Stream::Define(Tensor* tensor, bool fused) {
   const std::uint64_t key = Mixed(KeyOf(tensor), fused ? 1 : 0);
   const std::uint32_t known = definitions_.Find(key);
-  if (known != Definitions::kNone) return known;
+  if (known != kNoDefinition) return known;
   if (!definitions_.Add(key)) {
     ++dropped_;
-    return Definitions::kNone;
+    return kNoDefinition;
   }
   culprit_ops_definition definition{};
   Fill(definition.op, fused ? "RMS_NORM+MUL" : Ggml().op_desc(tensor));

@@ -15,12 +15,10 @@ namespace culprit::inject {
 // gets the same number without a look at any text. Grows to a fixed size and not beyond.
 class Definitions {
  public:
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-
   // Restart forgets all; false without memory.
   bool Restart();
-  // Find is the number of a key, or kNone where it is new. Add numbers it; false when there are too
-  // many.
+  // Find is the number of a key, or kNoDefinition where it is new. Add numbers it; false when there
+  // are too many.
   [[nodiscard]] std::uint32_t Find(std::uint64_t key) const;
   bool Add(std::uint64_t key);
   [[nodiscard]] std::uint32_t count() const { return count_; }
@@ -97,7 +95,7 @@ class Stream {
   OpsFile* file_ = nullptr;
   TensorLayout layout_{};
   std::uint32_t number_ = 0;
-  std::uint32_t pending_ = Definitions::kNone;  // the node that is being computed
+  std::uint32_t pending_ = kNoDefinition;  // the node that is being computed
   Scheduler* scheduler_ = nullptr;
   EvalCallback callback_ = nullptr;  // the application's own, or none
   void* user_data_ = nullptr;

@@ -13,7 +13,7 @@ bool Timeline::Allocate() {
 void Timeline::Add(const Node& node) {
   if (nodes_count_ < kMost) nodes_[nodes_count_] = node;
   ++nodes_count_;
-  of_interest_ += node.definition != kNone;
+  of_interest_ += node.definition != kNoDefinition;
 }
 
 bool Timeline::OnComputed(void* timeline) {

@@ -7,6 +7,9 @@
 
 namespace culprit::inject {
 
+// kNoDefinition stands for the number of a definition where there is none.
+constexpr std::uint32_t kNoDefinition = 0xFFFFFFFFu;
+
 // Timeline tells when each node of a batch ran that a CPU backend computed in one go: the backend
 // asks after every node whether to abort, and the answer, no, comes with a look at the clock. That
 // costs a hundredth of having nodes computed one by one, where all threads meet three times a node.
@@ -16,9 +19,7 @@ namespace culprit::inject {
 // waits for the others: where they are late, the next node pays.
 class Timeline {
  public:
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-
-  // Node is one that was announced; definition is kNone where it is empty: it is stamped, and of no
+  // Node is one that was announced; definition is none where it is empty: it is stamped, and of no
   // interest. The backend may compute it together with the one before it: pair, and fused is what
   // both are then. A libggml that marks nodes to be computed leaves the others out.
   struct Node {
@@ -51,7 +52,7 @@ class Timeline {
       if (fused && i + 1 < nodes_count_ && nodes_[i + 1].pair) continue;
       const Node& node = nodes_[i];
       const std::uint32_t definition = fused && node.pair ? node.fused : node.definition;
-      if (definition != kNone) visit(definition, begin, *stamp);
+      if (definition != kNoDefinition) visit(definition, begin, *stamp);
       begin = *stamp++;
     }
     return Forget(0);

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#define CULPRIT_OPS_VARIABLE "CULPRIT_GGML_OPS" /* the folder to write into */
+#define CULPRIT_OPS_ENDING ".ggml-ops"          /* of the file there, behind the pid */
 #define CULPRIT_OPS_MAGIC "CULPOPS\n"
 #define CULPRIT_OPS_VERSION 1u
 #define CULPRIT_OPS_SOURCES 3 /* operands of an op that are described */
