@@ -15,6 +15,9 @@ struct Parsed {
   const char* stop;
 };
 
+// Of ASCII, whatever the locale is.
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 std::string_view Between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
 }
@@ -57,6 +60,17 @@ std::size_t ParseCsvRow(std::string_view text, std::vector<CsvField>& fields) {
     if (*stop == '\n') return static_cast<std::size_t>(at - text.data());
   }
   return 0;
+}
+
+bool SameName(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, Lower, Lower);
+}
+
+std::optional<std::size_t> FindColumn(std::span<const CsvField> header, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      header, [name](const CsvField& field) { return SameName(field.text, name); });
+  if (found == header.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - header.begin());
 }
 
 std::string_view WithoutByteOrderMark(std::string_view text) {

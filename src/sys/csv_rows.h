@@ -25,6 +25,11 @@ struct CsvField {
 // neither is doubled nor stands before a comma or a line end belongs to the value.
 std::size_t ParseCsvRow(std::string_view text, std::vector<CsvField>& fields);
 
+// SameName compares names of columns, ignoring case: "LDS_Block_Size" is "Lds_Block_Size".
+bool SameName(std::string_view a, std::string_view b);
+// FindColumn is where a header has a name, the first time; absent when it has not.
+std::optional<std::size_t> FindColumn(std::span<const CsvField> header, std::string_view name);
+
 // WithoutByteOrderMark removes the UTF-8 mark that spreadsheets put in front of a file.
 std::string_view WithoutByteOrderMark(std::string_view text);
 

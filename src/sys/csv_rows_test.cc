@@ -81,5 +81,13 @@ TEST(CsvRows, RowsMayStraddleTheBuffer) {
   EXPECT_EQ(rows[19], "20:|" + name + "|19");
 }
 
+TEST(FindColumn, IgnoresCaseAndTakesTheFirst) {
+  std::vector<CsvField> header;
+  ASSERT_GT(ParseCsvRow("\"Kind\",LDS_Block_Size,\"Lds_Block_Size\"\n", header), 0U);
+  EXPECT_EQ(FindColumn(header, "lds_block_size"), 1U);
+  EXPECT_EQ(FindColumn(header, "KIND"), 0U);
+  EXPECT_EQ(FindColumn(header, "Kin"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace culprit::sys

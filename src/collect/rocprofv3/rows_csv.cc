@@ -1,13 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 
+#include "base/parse_number.h"
 #include "collect/rocprofv3/rows.h"
 #include "sys/csv_rows.h"
 
@@ -25,29 +21,14 @@ struct Columns {
   std::optional<std::size_t> id, start, end;
 };
 
-bool SameName(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
-    return std::tolower(static_cast<unsigned char>(x)) ==
-           std::tolower(static_cast<unsigned char>(y));
-  });
-}
-
 Columns ColumnsOf(Fields header) {
-  Columns columns{.count = header.size()};
-  for (std::size_t i = 0; i < header.size(); ++i) {
-    if (SameName(header[i].text, "Dispatch_Id")) columns.id = i;
-    if (SameName(header[i].text, "Start_Timestamp")) columns.start = i;
-    if (SameName(header[i].text, "End_Timestamp")) columns.end = i;
-  }
-  return columns;
+  return {header.size(), sys::FindColumn(header, "Dispatch_Id"),
+          sys::FindColumn(header, "Start_Timestamp"), sys::FindColumn(header, "End_Timestamp")};
 }
 
 std::optional<std::int64_t> NumberOf(const sys::CsvField& field) {
-  std::int64_t number = 0;
-  const char* end = field.text.data() + field.text.size();
-  const auto parsed = std::from_chars(field.text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || number < 0) return std::nullopt;
-  return number;
+  const auto number = base::ParseNumber(field.text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 // AddRow is false for a row that is no dispatch.

@@ -48,8 +48,6 @@ constexpr Named kRocprofV1[] = {
     {Column::kGridX, "grd"},
 };
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 std::string Listed(std::span<const sys::CsvField> header) {
   constexpr std::size_t kMost = 30;
   std::string list;
@@ -63,31 +61,19 @@ std::string Listed(std::span<const sys::CsvField> header) {
 
 }  // namespace
 
-bool EqualNames(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, Lower, Lower);
-}
-
-bool HasColumn(std::span<const sys::CsvField> header, std::string_view name) {
-  return std::ranges::any_of(header,
-                             [&](const sys::CsvField& f) { return EqualNames(f.text, name); });
-}
-
 base::Result<Columns> Columns::Find(std::span<const sys::CsvField> header) {
   Columns columns;
   columns.at_.fill(kAbsent);
   columns.width_ = header.size();
   columns.first_name_ = header[0].text;
-  const bool v1 = HasColumn(header, "KernelName");
-  columns.writer_ = v1                          ? Writer::kRocprofV1
-                    : HasColumn(header, "Guid") ? Writer::kRocpdConvert
-                                                : Writer::kRocprofv3;
+  const bool v1 = sys::FindColumn(header, "KernelName").has_value();
+  columns.writer_ = v1                                ? Writer::kRocprofV1
+                    : sys::FindColumn(header, "Guid") ? Writer::kRocpdConvert
+                                                      : Writer::kRocprofv3;
   for (const auto& [column, name, needed] :
        v1 ? std::span<const Named>(kRocprofV1) : std::span<const Named>(kRocprofv3)) {
-    const auto found = std::ranges::find_if(
-        header, [&, wanted = name](const sys::CsvField& f) { return EqualNames(f.text, wanted); });
-    if (found != header.end()) {
-      columns.at_[static_cast<std::size_t>(column)] =
-          static_cast<std::size_t>(found - header.begin());
+    if (const auto found = sys::FindColumn(header, name)) {
+      columns.at_[static_cast<std::size_t>(column)] = *found;
     } else if (needed) {
       return base::Fail(base::ErrorCode::kDamagedTrace,
                         "lacks the column " + std::string(name) + "; it has " + Listed(header), {},

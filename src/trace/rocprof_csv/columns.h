@@ -33,11 +33,6 @@ enum class Column : std::size_t {
   kCount,
 };
 
-// EqualNames compares column names, ignoring case: "LDS_Block_Size" is "Lds_Block_Size".
-bool EqualNames(std::string_view a, std::string_view b);
-// HasColumn finds a name in a header.
-bool HasColumn(std::span<const sys::CsvField> header, std::string_view name);
-
 // Columns says where in a row each Column stands, found by name: versions differ in which columns
 // there are and in their order.
 class Columns {
@@ -56,7 +51,7 @@ class Columns {
   [[nodiscard]] std::size_t width() const { return width_; }
   // IsHeader tells whether a row is a header again, as where files were joined with cat.
   [[nodiscard]] bool IsHeader(std::span<const sys::CsvField> row) const {
-    return EqualNames(row[0].text, first_name_);
+    return sys::SameName(row[0].text, first_name_);
   }
 
  private:

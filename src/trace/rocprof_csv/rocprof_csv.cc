@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/parse_number.h"
 #include "base/printable.h"
 #include "sys/csv_rows.h"
 #include "trace/builder.h"
@@ -22,14 +22,13 @@ using base::Fail;
 using base::Finding;
 using base::Result;
 
-// ParseNumber fills value from a field. An empty field leaves it empty; anything but a
+// TakeNumber fills value from a field. An empty field leaves it empty; anything but a
 // non-negative number that T holds fails.
 template <typename T>
-bool ParseNumber(std::string_view text, std::optional<T>& value) {
+bool TakeNumber(std::string_view text, std::optional<T>& value) {
   if (text.empty()) return true;
-  T number{};
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || stop != text.data() + text.size() || number < 0) return false;
+  const auto number = base::ParseNumber<T>(text);
+  if (!number || *number < 0) return false;
   value = number;
   return true;
 }
@@ -37,7 +36,7 @@ bool ParseNumber(std::string_view text, std::optional<T>& value) {
 // "Agent 4" (7.0) or 4 (6.3): the same number.
 std::string_view AgentNumber(std::string_view text) {
   constexpr std::string_view kPrefix = "Agent ";
-  if (EqualNames(text.substr(0, kPrefix.size()), kPrefix)) text.remove_prefix(kPrefix.size());
+  if (sys::SameName(text.substr(0, kPrefix.size()), kPrefix)) text.remove_prefix(kPrefix.size());
   return text;
 }
 
@@ -94,7 +93,7 @@ class CsvReader {
 
   template <typename T>
   bool Parse(std::span<const sys::CsvField> row, Column column, std::optional<T>& value) const {
-    return ParseNumber(columns_.Get(row, column).text, value);
+    return TakeNumber(columns_.Get(row, column).text, value);
   }
   KernelId KernelNamed(const sys::CsvField& name);
   Process& ProcessOf(std::string_view key, std::optional<std::int64_t> pid);
@@ -148,7 +147,7 @@ base::Status CsvReader::KeepWhatWasRead(const base::Error& error) {
 bool CsvReader::AddRow(std::span<const sys::CsvField> row) {
   if (row.size() != columns_.width()) return false;
   if (columns_.Has(Column::kKind) &&
-      !EqualNames(columns_.Get(row, Column::kKind).text, "KERNEL_DISPATCH")) {
+      !sys::SameName(columns_.Get(row, Column::kKind).text, "KERNEL_DISPATCH")) {
     builder_.diagnostics().Add(Finding::kUnsupportedRecords);
     return true;
   }
@@ -166,7 +165,7 @@ bool CsvReader::AddDispatch(std::span<const sys::CsvField> row, Process& process
   Geometry geometry;
   const sys::CsvField name = columns_.Get(row, Column::kName);
   const bool parsed = Parse(row, Column::kStart, start) && Parse(row, Column::kEnd, end) &&
-                      ParseNumber(AgentNumber(columns_.Get(row, Column::kAgent).text), agent) &&
+                      TakeNumber(AgentNumber(columns_.Get(row, Column::kAgent).text), agent) &&
                       Parse(row, Column::kQueue, queue) && Parse(row, Column::kStream, stream) &&
                       Parse(row, Column::kDispatchId, id) && ParseGeometry(row, geometry);
   if (!parsed || !start || !end || !agent || name.text.empty()) return false;

@@ -41,7 +41,7 @@ constexpr Table kRefused[] = {
 
 bool HasAll(std::span<const sys::CsvField> header, const Table& table) {
   return std::ranges::all_of(table.columns, [&](std::string_view column) {
-    return column.empty() || HasColumn(header, column);
+    return column.empty() || sys::FindColumn(header, column).has_value();
   });
 }
 
@@ -52,10 +52,9 @@ Verdict Sniff(const sys::Source& source) {
   const std::string head = std::string(sys::WithoutByteOrderMark(source.head())) + "\n";
   std::vector<sys::CsvField> header;
   if (sys::ParseCsvRow(head, header) == 0) return NotMine{};
-  const bool counters = HasColumn(header, "Counter_Name");
-  const bool kernels = HasColumn(header, "Kernel_Name") || HasColumn(header, "KernelName") ||
-                       HasColumn(header, "Kernel_Id");
-  if (kernels && !counters) return Mine{};
+  const auto has = [&](std::string_view name) { return sys::FindColumn(header, name).has_value(); };
+  const bool kernels = has("Kernel_Name") || has("KernelName") || has("Kernel_Id");
+  if (kernels && !has("Counter_Name")) return Mine{};
   const auto* const table =
       std::ranges::find_if(kRefused, [&](const Table& t) { return HasAll(header, t); });
   if (table == std::end(kRefused)) return NotMine{};
