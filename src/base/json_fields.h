@@ -25,8 +25,11 @@ class JsonFields {
  public:
   explicit JsonFields(const Json& object) : object_(object) {}
 
-  // Take fills value with what a key holds and leaves it as it is without one; Need must have it.
+  // Get is what a key holds. Take fills value with it and leaves value as it is without one; Need
+  // must have it.
   // T: bool, an integer, double (finite), std::string, a vector of T, a map from strings to T.
+  template <typename T>
+  std::optional<T> Get(const char* key);
   template <typename T>
   void Take(const char* key, T& value);
   template <typename T>
@@ -43,8 +46,6 @@ class JsonFields {
   std::optional<double> Share(const char* key, double most);
 
   [[nodiscard]] const Json* Find(const char* key) const;
-  std::optional<std::int64_t> Integer(const char* key);
-  std::optional<std::string> String(const char* key);
   // Count is from 0 to 10^9 tokens.
   std::optional<Tokens> Count(const char* key);
   // Milliseconds as a server sends them: "prompt_ms": 1488.075
@@ -104,19 +105,22 @@ std::optional<T> JsonAs(const Json& json) {
 }
 
 template <typename T>
-void JsonFields::Take(const char* key, T& value) {
+std::optional<T> JsonFields::Get(const char* key) {
   const Json* found = Find(key);
-  if (found == nullptr) return;
-  if (auto read = JsonAs<T>(*found)) {
-    value = *std::move(read);
-  } else {
-    Wrong(key);
-  }
+  if (found == nullptr) return std::nullopt;
+  auto value = JsonAs<T>(*found);
+  if (!value) Wrong(key);
+  return value;
+}
+
+template <typename T>
+void JsonFields::Take(const char* key, T& value) {
+  if (auto found = Get<T>(key)) value = *std::move(found);
 }
 
 template <typename T>
 void JsonFields::Take(const char* key, std::optional<T>& value) {
-  if (Find(key) != nullptr) Take(key, value.emplace());
+  if (auto found = Get<T>(key)) value = std::move(found);
 }
 
 template <typename T>

@@ -32,8 +32,8 @@ std::optional<base::Error> ServerError(const Json& answer) {
   JsonFields fields(answer);
   const Json* error = fields.Find("error");
   if (error == nullptr) return std::nullopt;
-  const auto message =
-      error->is_object() ? JsonFields(*error).String("message") : fields.String("error");
+  const auto message = error->is_object() ? JsonFields(*error).Get<std::string>("message")
+                                          : fields.Get<std::string>("error");
   return base::Error{
       ErrorCode::kServer,
       fmt::format("llama-server says: {}",
@@ -88,7 +88,7 @@ void AnswerStream::ReadChatChunk(const Json& chunk, HostTime arrived) {
   if (const Json* choices = fields.Find("choices");
       choices != nullptr && choices->is_array() && !choices->empty()) {
     JsonFields choice(choices->front());
-    if (auto reason = choice.String("finish_reason")) completion_.finish_reason = reason;
+    if (auto reason = choice.Get<std::string>("finish_reason")) completion_.finish_reason = reason;
     if (const Json* delta = choice.Find("delta"); delta != nullptr) {
       AddText(*delta, "reasoning_content", arrived);
       AddText(*delta, "content", arrived);
@@ -113,14 +113,15 @@ void AnswerStream::ReadCompletionChunk(const Json& chunk, HostTime arrived) {
   if (stop != nullptr && stop->is_boolean() && stop->get<bool>()) {
     prompt_ = fields.Count("tokens_evaluated");
     generated_ = fields.Count("tokens_predicted");
-    if (auto type = fields.String("stop_type")) completion_.finish_reason = FinishReason(*type);
+    const auto type = fields.Get<std::string>("stop_type");
+    if (type) completion_.finish_reason = FinishReason(*type);
   }
   if (wrong_.empty()) wrong_ = fields.wrong();
 }
 
 void AnswerStream::AddText(const Json& part, const char* key, HostTime arrived) {
   JsonFields fields(part);
-  const auto more = fields.String(key);
+  const auto more = fields.Get<std::string>(key);
   if (wrong_.empty()) wrong_ = fields.wrong();
   if (!more || more->empty()) return;
   if (!completion_.text) completion_.text.emplace();

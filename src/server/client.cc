@@ -94,10 +94,10 @@ Result<Props> Client::GetProps(const StopSignal& stop) const {
   if (!json) return Fail(json.error());
   JsonFields fields(*json);
   Props props;
-  props.build = fields.String("build_info");
-  props.model_path = fields.String("model_path");
-  props.chat_template = fields.String("chat_template");
-  props.slots = fields.Integer("total_slots");
+  props.build = fields.Get<std::string>("build_info");
+  props.model_path = fields.Get<std::string>("model_path");
+  props.chat_template = fields.Get<std::string>("chat_template");
+  props.slots = fields.Get<std::int64_t>("total_slots");
   if (const Json* defaults = fields.Find("default_generation_settings"); defaults != nullptr) {
     JsonFields inner(*defaults);
     props.context = inner.Count("n_ctx");
@@ -122,7 +122,7 @@ Result<std::string> Client::Detokenize(const std::vector<TokenId>& tokens,
   const Json body{{"tokens", tokens}};
   const auto json = Ask("/detokenize", &body, stop);
   if (!json) return Fail(json.error());
-  auto text = JsonFields(*json).String("content");
+  auto text = JsonFields(*json).Get<std::string>("content");
   if (!text) return Fail(NoSense("\"content\"").In("/detokenize"));
   return *std::move(text);
 }

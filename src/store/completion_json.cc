@@ -72,8 +72,8 @@ Result<Completion> ReadCompletion(std::string_view json) {
   completion.ended = fields.Instant("t_end");
   completion.arrivals = fields.Instants(fields.Find("t_chunk") != nullptr ? "t_chunk" : "t_token");
   completion.clock = ReadClock(fields, completion.arrivals);
-  completion.finish_reason = fields.String("finish_reason");
-  completion.text = fields.String("text");
+  completion.finish_reason = fields.Get<std::string>("finish_reason");
+  completion.text = fields.Get<std::string>("text");
   completion.token_ids = fields.Integers("tokens");
   const auto evaluated = fields.Count("tokens_evaluated");
   const auto predicted = fields.Count("tokens_predicted");

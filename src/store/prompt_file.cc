@@ -26,14 +26,14 @@ Result<PromptFile> ReadPromptFile(const std::string& path) {
   auto json = base::ParseJson(bytes->view());
   if (!json) return Fail(ErrorCode::kBadRequest, std::move(json.error().message), path);
   base::JsonFields fields(*json);
-  const auto text = fields.String("text"), endpoint = fields.String("endpoint");
+  const auto text = fields.Get<std::string>("text"), endpoint = fields.Get<std::string>("endpoint");
   const auto tokens = fields.Count("tokens");
   const auto named = experiment::EndpointByName(endpoint.value_or(""));
   if (!fields.wrong().empty() || !text || !tokens || !named) {
     return Fail(ErrorCode::kBadRequest, "is no calibrated prompt", path,
                 "culprit calibrate makes one");
   }
-  return PromptFile{*text, *tokens, *named, fields.String("fingerprint").value_or("")};
+  return PromptFile{*text, *tokens, *named, fields.Get<std::string>("fingerprint").value_or("")};
 }
 
 }  // namespace culprit::store
