@@ -1,10 +1,8 @@
 #include "cli/lab_run.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
-#include <ctime>
 #include <filesystem>
 #include <random>
 
@@ -33,13 +31,9 @@ using base::Result;
 using base::Status;
 using experiment::Spec;
 
-std::string UtcNow(const char* format) {
-  return fmt::format(fmt::runtime(format), fmt::gmtime(std::time(nullptr)));
-}
-
 // culprit-runs/20261130-071500-f16-q4
 std::string DefaultFolder(const Spec& spec) {
-  std::string name = UtcNow("culprit-runs/{:%Y%m%d-%H%M%S}");
+  std::string name = "culprit-runs/" + sys::UtcNow("%Y%m%d-%H%M%S");
   for (std::size_t i = 0; i < std::min<std::size_t>(spec.variants.size(), 3); ++i) {
     name += "-" + spec.variants[i].label;
   }
@@ -326,8 +320,7 @@ Result<store::RunDirectory> OpenRun(const LabOptions& options, Stages stages) {
   if (!spec->design.seed) spec->design.seed = std::random_device()();
   const std::string folder = options.into.empty() ? DefaultFolder(*spec) : options.into;
   return store::RunDirectory::Create(
-      folder, *spec,
-      {.culprit_version = CULPRIT_VERSION, .created = UtcNow("{:%Y-%m-%dT%H:%M:%SZ}")});
+      folder, *spec, {.culprit_version = CULPRIT_VERSION, .created = sys::UtcNow()});
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "lab/trial.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <ctime>
 #include <thread>
 
 #include "base/number_format.h"
@@ -17,6 +15,7 @@
 #include "server/client.h"
 #include "server/identity.h"
 #include "server/server.h"
+#include "sys/host_time.h"
 #include "sys/ports.h"
 #include "sys/text_file.h"
 
@@ -33,10 +32,6 @@ using experiment::Option;
 using experiment::Spec;
 using experiment::TrialRecord;
 
-std::string UtcNow() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
 // OneTrial keeps together what the steps of a trial share.
 class OneTrial {
  public:
@@ -52,7 +47,7 @@ class OneTrial {
 
   Result<TrialRecord> Run() {
     if (auto gate = WaitForIdleMachine(); !gate) return Fail(std::move(gate.error()));
-    record_.started = UtcNow();
+    record_.started = sys::UtcNow();
     // A busy machine voids the trial; running it all the same would waste the user's time.
     if (record_.gate && !record_.gate->idle) return std::move(record_);
     auto port = sys::FreePort(static_cast<std::uint16_t>(spec_.port));
