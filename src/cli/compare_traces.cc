@@ -59,15 +59,11 @@ const TrialRecord* TraceOf(const store::RunDirectory& run, std::size_t arm) {
 
 Result<Variant> LoadArm(const store::RunDirectory& run, std::size_t arm, const TrialRecord& traced,
                         const AnalysisOptions& options, const analysis::RuleSet& rules) {
-  const std::string folder = run.FolderOf(traced);
-  const store::TrialFiles files{.trace = folder + "/" + traced.trace->file,
-                                .request = folder + "/request.json",
-                                .log = folder + "/server.log"};
   std::vector<UntracedRun> untraced;
   for (const auto* trial : experiment::CountedTrials(run.spec(), run.trials(), arm)) {
-    untraced.push_back({run.FolderOf(*trial) + "/request.json", *trial->completion});
+    untraced.emplace_back(run.FolderOf(*trial), *trial->completion);
   }
-  return LoadTraced(traced.variant, files, untraced, options, rules);
+  return LoadTraced(traced, run.FilesOf(traced), untraced, options, rules);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "analysis/difference.h"
 #include "cli/output.h"
@@ -29,6 +30,7 @@ using base::NanosF;
 using base::Result;
 using base::Status;
 using base::Tokens;
+using experiment::Completion;
 
 bool Exists(const std::string& path) {
   std::error_code ignored;
@@ -85,8 +87,10 @@ analysis::By ByOf(const AnalysisOptions& options) {
   return options.by == "layer" ? analysis::By::kLayer : analysis::By::kCategory;
 }
 
-// MakeQuery collects what is known about the traced request.
-Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const AnalysisOptions& options) {
+// MakeQuery collects what is known about the traced request. read: of its file, which need not be
+// read again then.
+Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const std::optional<Completion>& read,
+                              const AnalysisOptions& options) {
   WindowQuery query;
   query.phase = options.phase == "prefill" ? Phase::kPrefill : Phase::kDecode;
   query.whole_trace = options.whole;
@@ -98,7 +102,9 @@ Result<WindowQuery> MakeQuery(const store::TrialFiles& files, const AnalysisOpti
     query.tokens = Tokens(*options.tokens);
   }
   if (auto given = AddGivenWindow(options, query); !given) return Fail(std::move(given.error()));
-  if (files.request) {
+  if (read && options.request_file.empty()) {
+    query.completion = read;
+  } else if (files.request) {
     auto completion = store::ReadCompletionFile(*files.request);
     if (!completion) return Fail(std::move(completion.error()));
     query.completion = *std::move(completion);
@@ -127,7 +133,7 @@ Status AddUntraced(const VariantArgument& argument, const store::TrialFiles& fil
   for (const auto& path : named ? std::vector{*argument.untraced_file} : files.untraced) {
     auto run = store::ReadCompletionFile(path);
     if (!run) return Fail(std::move(run.error()));
-    runs.push_back({path, *std::move(run)});
+    runs.emplace_back(path, *run);
   }
   return AddUntracedRuns(runs, named, variant);
 }
@@ -139,10 +145,11 @@ struct Loaded {
   trace::Trace trace;
 };
 
-Result<Loaded> Load(store::TrialFiles files, const AnalysisOptions& options) {
+Result<Loaded> Load(store::TrialFiles files, const std::optional<Completion>& read,
+                    const AnalysisOptions& options) {
   if (!options.request_file.empty()) files.request = options.request_file;
   if (!options.log_file.empty()) files.log = options.log_file;
-  auto query = MakeQuery(files, options);
+  auto query = MakeQuery(files, read, options);
   if (!query) return Fail(std::move(query.error()));
 
   auto trace =
@@ -161,7 +168,22 @@ Result<Loaded> Load(const VariantArgument& argument, const AnalysisOptions& opti
     }
     return Fail(std::move(error));
   }
-  return Load(*std::move(files), options);
+  return Load(*std::move(files), std::nullopt, options);
+}
+
+// AnalyzeAs analyses what was loaded. untraced adds what was measured without a profiler.
+Result<Variant> AnalyzeAs(
+    const std::string& label, const Result<Loaded>& loaded, const AnalysisOptions& options,
+    const analysis::RuleSet& rules,
+    const std::function<Status(const store::TrialFiles& files, Variant& variant)>& untraced) {
+  if (!loaded) return Fail(loaded.error());
+  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules, ByOf(options));
+  if (!analysis) return Fail(std::move(analysis.error()));
+  Variant variant{label, *std::move(analysis), {}, {}};
+  if (auto added = untraced(loaded->files, variant); !added) {
+    return Fail(std::move(added.error()).In(label));
+  }
+  return variant;
 }
 
 // Generated is how many tokens a request made, the first one included.
@@ -250,31 +272,21 @@ Result<analysis::RuleSet> LoadRules(const std::string& file) {
   return analysis::InFront(*std::move(rules));
 }
 
-Result<Variant> LoadTraced(const std::string& label, const store::TrialFiles& files,
+Result<Variant> LoadTraced(const experiment::TrialRecord& traced, const store::TrialFiles& files,
                            std::span<const UntracedRun> untraced, const AnalysisOptions& options,
                            const analysis::RuleSet& rules) {
-  auto loaded = Load(files, options);
-  if (!loaded) return Fail(std::move(loaded.error()));
-  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules, ByOf(options));
-  if (!analysis) return Fail(std::move(analysis.error()));
-  Variant variant{label, *std::move(analysis), {}, {}};
-  if (auto added = AddUntracedRuns(untraced, true, variant); !added) {
-    return Fail(std::move(added.error()).In(label));
-  }
-  return variant;
+  return AnalyzeAs(traced.variant, Load(files, traced.completion, options), options, rules,
+                   [&](const store::TrialFiles&, Variant& variant) {
+                     return AddUntracedRuns(untraced, true, variant);
+                   });
 }
 
 Result<Variant> LoadVariant(const VariantArgument& argument, const AnalysisOptions& options,
                             const analysis::RuleSet& rules) {
-  auto loaded = Load(argument, options);
-  if (!loaded) return Fail(std::move(loaded.error()));
-  auto analysis = analysis::Analyze(loaded->trace, loaded->query, rules, ByOf(options));
-  if (!analysis) return Fail(std::move(analysis.error()));
-  Variant variant{argument.label, *std::move(analysis), {}, {}};
-  if (auto added = AddUntraced(argument, loaded->files, variant); !added) {
-    return Fail(std::move(added.error()).In(argument.label));
-  }
-  return variant;
+  return AnalyzeAs(argument.label, Load(argument, options), options, rules,
+                   [&](const store::TrialFiles& files, Variant& variant) {
+                     return AddUntraced(argument, files, variant);
+                   });
 }
 
 Result<Variant> LoadDifference(const VariantArgument& longer, const VariantArgument& shorter,

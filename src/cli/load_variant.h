@@ -10,6 +10,7 @@
 #include "analysis/rules.h"
 #include "base/result.h"
 #include "cli/untraced.h"
+#include "experiment/trial_record.h"
 #include "store/trial_folder.h"
 #include "trace/reader.h"
 
@@ -48,7 +49,8 @@ base::Result<trace::Trace> ReadWithProgress(const std::string& path, trace::Read
 base::Result<analysis::RuleSet> LoadRules(const std::string& file);
 
 // LoadTraced reads a traced trial, and sets beside it what was measured without a profiler.
-base::Result<analysis::Variant> LoadTraced(const std::string& label, const store::TrialFiles& files,
+base::Result<analysis::Variant> LoadTraced(const experiment::TrialRecord& traced,
+                                           const store::TrialFiles& files,
                                            std::span<const UntracedRun> untraced,
                                            const AnalysisOptions& options,
                                            const analysis::RuleSet& rules);

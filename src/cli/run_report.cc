@@ -8,7 +8,6 @@
 #include "base/number_format.h"
 #include "report/ab_report.h"
 #include "store/noise_floors.h"
-#include "sys/folder.h"
 
 namespace culprit::cli {
 namespace {
@@ -83,8 +82,7 @@ void RememberFloor(const store::RunDirectory& run, const std::string& state_fold
 }
 
 std::string LogOf(const store::RunDirectory& run, const experiment::TrialRecord& trial) {
-  const std::string log = run.FolderOf(trial) + "/server.log";
-  return sys::IsThere(log) ? log : "";
+  return run.FilesOf(trial).log.value_or("");
 }
 
 Evaluation EvaluateRun(const store::RunDirectory& run) {

@@ -11,7 +11,6 @@ using analysis::Phase;
 using base::ErrorCode;
 using base::NanosF;
 using base::Tokens;
-using experiment::Completion;
 
 // Untraced is what a run without a profiler says of a phase.
 struct Untraced {
@@ -20,7 +19,7 @@ struct Untraced {
 };
 
 // UntracedOf is absent when the server timed nothing of the phase.
-std::optional<Untraced> UntracedOf(const Completion& run, Phase phase) {
+std::optional<Untraced> UntracedOf(const UntracedRun& run, Phase phase) {
   if (!run.timings) return std::nullopt;
   const auto& timings = *run.timings;
   const auto tokens = phase == Phase::kDecode ? timings.decoded() : std::optional(timings.prompt);
@@ -42,10 +41,9 @@ std::optional<base::Error> Misfit(const UntracedRun& run, const std::optional<Un
                               Count(untraced->tokens), Count(traced.tokens)));
   }
   const auto& prompt = traced.found.prompt;
-  const Tokens measured = run.completion.prompt;
-  if (prompt && Count(measured) > 0 && measured != *prompt) {
+  if (prompt && Count(run.prompt) > 0 && run.prompt != *prompt) {
     return misfit(fmt::format("was measured after a prompt of {} tokens, the trace after {}",
-                              Count(measured), Count(*prompt)));
+                              Count(run.prompt), Count(*prompt)));
   }
   return std::nullopt;
 }
@@ -56,7 +54,7 @@ base::Status AddUntracedRuns(std::span<const UntracedRun> runs, bool named,
                              analysis::Variant& variant) {
   std::optional<base::Error> last;
   for (const UntracedRun& run : runs) {
-    const auto untraced = UntracedOf(run.completion, variant.analysis.found.window.phase);
+    const auto untraced = UntracedOf(run, variant.analysis.found.window.phase);
     if (auto misfit = Misfit(run, untraced, variant.analysis)) {
       if (named) return base::Fail(*std::move(misfit));
       variant.warnings.push_back("left out: " + misfit->Text());

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "analysis/attribute.h"
 #include "base/result.h"
@@ -12,8 +14,12 @@ namespace culprit::cli {
 // UntracedRun is a request that was measured without a profiler. name is its file or trial, for
 // messages.
 struct UntracedRun {
+  UntracedRun(std::string from, const experiment::Completion& run)
+      : name(std::move(from)), prompt(run.prompt), timings(run.timings) {}
+
   std::string name;
-  experiment::Completion completion;
+  base::Tokens prompt;
+  std::optional<experiment::ServerTimings> timings;
 };
 
 // AddUntracedRuns adds what runs without a profiler cost to a variant whose trace was analysed.

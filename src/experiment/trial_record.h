@@ -60,6 +60,9 @@ struct CollectedTrace {
   bool operator==(const CollectedTrace&) const = default;
 };
 
+// kServerLog is the name of the server's log in a trial's folder.
+inline constexpr const char* kServerLog = "server.log";
+
 // TrialRecord is one cold start of the server and one measured request: what happened, as it
 // happened. Times derived from it are never stored.
 //

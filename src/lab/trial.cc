@@ -53,7 +53,7 @@ class OneTrial {
     auto port = sys::FreePort(static_cast<std::uint16_t>(spec_.port));
     if (!port) return Fail(std::move(port.error()));
     server::LaunchOptions launch = LaunchOf(spec_, *planned_.variant, *port, planned_.slots);
-    launch.log_file = planned_.folder + "/server.log";
+    launch.log_file = planned_.folder + "/" + experiment::kServerLog;
     launch.before_exec = bench_.before_exec;
     if (planned_.collector != nullptr && !Wrap(launch)) return std::move(record_);
     auto server = server::Server::Start(launch);

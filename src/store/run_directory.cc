@@ -81,11 +81,12 @@ Status CannotWrite(const std::string& path, const std::error_code& error) {
 }
 
 Result<TrialRecord> ReadTrial(const std::string& folder) {
-  auto text = sys::ReadText(folder + "/trial.json");
+  const std::string file = folder + "/" + kRecordFile, request = folder + "/" + kRequestFile;
+  auto text = sys::ReadText(file);
   if (!text) return Fail(std::move(text.error()));
   auto record = ReadRecord(*text);
-  if (!record) return Fail(std::move(record.error()).In(folder + "/trial.json"));
-  if (const std::string request = folder + "/request.json"; sys::IsThere(request)) {
+  if (!record) return Fail(std::move(record.error()).In(file));
+  if (sys::IsThere(request)) {
     auto completion = ReadCompletionFile(request);
     if (!completion) return Fail(std::move(completion.error()));
     record->completion = *std::move(completion);
@@ -238,9 +239,10 @@ Result<std::string> RunDirectory::BeginTrial() const {
 Status RunDirectory::EndTrial(TrialRecord record) {
   record.setting = SettingOf(spec_, record.variant);
   const std::string next = path_ + "/" + kNext, folder = FolderOf(record);
-  auto written = sys::WriteFileAtomically(next + "/trial.json", WriteRecord(record));
+  auto written = sys::WriteFileAtomically(next + "/" + kRecordFile, WriteRecord(record));
   if (written && record.completion) {
-    written = sys::WriteFileAtomically(next + "/request.json", WriteCompletion(*record.completion));
+    written =
+        sys::WriteFileAtomically(next + "/" + kRequestFile, WriteCompletion(*record.completion));
   }
   if (written) written = sys::FlushFolder(next);
   if (!written) return written;
@@ -274,6 +276,16 @@ bool RunDirectory::RemoveUnused() const {
 std::string RunDirectory::FolderOf(const TrialRecord& record) const {
   return fmt::format("{}/{}/{:03}-{}", path_, record.traced() ? kTraces : kTrials, record.id,
                      record.variant);
+}
+
+TrialFiles RunDirectory::FilesOf(const TrialRecord& record) const {
+  const std::string folder = FolderOf(record) + "/";
+  const auto if_there = [](std::string path) {
+    return sys::IsThere(path) ? std::optional(std::move(path)) : std::nullopt;
+  };
+  return {.trace = record.trace ? folder + record.trace->file : "",
+          .request = if_there(folder + kRequestFile),
+          .log = if_there(folder + experiment::kServerLog)};
 }
 
 bool IsRunDirectory(const std::string& path) {

@@ -8,6 +8,7 @@
 #include "experiment/evaluation.h"
 #include "experiment/spec.h"
 #include "experiment/trial_record.h"
+#include "store/trial_folder.h"
 
 namespace culprit::store {
 
@@ -73,6 +74,8 @@ class RunDirectory {
 
   // FolderOf is the path of a trial's folder.
   [[nodiscard]] std::string FolderOf(const experiment::TrialRecord& record) const;
+  // FilesOf are the files in it, as far as they are there; no trace of a timed trial.
+  [[nodiscard]] TrialFiles FilesOf(const experiment::TrialRecord& record) const;
 
  private:
   RunDirectory(std::string path, experiment::Spec spec, RunInfo info)

@@ -124,7 +124,12 @@ TEST(RunDirectory, KeepsTracedTrialsApart) {
   ASSERT_EQ(again->traces().size(), 1U);
   EXPECT_EQ(again->traces()[0].collector, "rocprofv3");
   EXPECT_EQ(again->traces()[0].trace, traced.trace);
-  EXPECT_EQ(again->FolderOf(again->traces()[0]), path + "/traces/001-q4");
+  const std::string trial = path + "/traces/001-q4";
+  EXPECT_EQ(again->FolderOf(again->traces()[0]), trial);
+  const TrialFiles files = again->FilesOf(again->traces()[0]);
+  EXPECT_EQ(files.trace, trial + "/rocprofv3/1_results.db");
+  EXPECT_EQ(files.request, trial + "/request.json");
+  EXPECT_EQ(files.log, std::nullopt) << "it has none";
 }
 
 TEST(RunDirectory, KeepsThePromptOfALongContext) {

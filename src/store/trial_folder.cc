@@ -6,6 +6,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "experiment/trial_record.h"
 #include "sys/folder.h"
 
 namespace culprit::store {
@@ -46,13 +47,13 @@ Result<Listing> List(const fs::path& folder) {
     std::error_code ignored;
     if (!fs::is_regular_file(path, ignored)) continue;
     const std::string_view plain = WithoutCompression(name);
-    if (plain == "request.json") {
+    if (plain == kRequestFile) {
       listing.request = path;
-    } else if (plain == "server.log") {
+    } else if (plain == experiment::kServerLog) {
       listing.log = path;
     } else if (plain.starts_with("untraced-") && plain.ends_with(".json")) {
       listing.untraced.push_back(path);
-    } else if (plain != "trial.json" && MayBeTrace(name)) {
+    } else if (plain != kRecordFile && MayBeTrace(name)) {
       listing.traces.push_back(path);
       if (plain.ends_with("results.db")) listing.databases.push_back(path);
       if (plain.ends_with("_kernel_trace.csv")) listing.kernel_csvs.push_back(path);

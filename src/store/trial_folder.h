@@ -20,6 +20,11 @@ struct TrialFiles {
   std::vector<std::string> untraced;
 };
 
+// What is in a trial's folder beside its trace and experiment::kServerLog: what happened in it, and
+// the request as its client saw it.
+inline constexpr const char* kRecordFile = "trial.json";
+inline constexpr const char* kRequestFile = "request.json";
+
 // FindTrialFiles looks at a path that a user gave for a variant. A folder must hold one trace; a
 // file is the trace itself, and its folder is searched for companions only when it holds no other
 // trace, so that nobody's request is taken for another's.
