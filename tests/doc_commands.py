@@ -59,7 +59,8 @@ def check(command, culprit):
         if words[1] != "init":
             prepare(folder, culprit)
         environment = {"PATH": f"{folder}:{culprit.parent}:{os.environ['PATH']}", "HOME": name,
-                       "LC_ALL": "C.UTF-8"}
+                       "LC_ALL": "C.UTF-8", "CULPRIT_STATE_DIR": f"{name}/state",
+                       "CULPRIT_LOCK": f"{name}/lock"}
         done = subprocess.run(["bash", "-c", line], cwd=folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     if done.returncode == USAGE or (dry and done.returncode != 0):

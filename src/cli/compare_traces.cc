@@ -63,7 +63,9 @@ Result<Variant> LoadArm(const store::RunDirectory& run, std::size_t arm, const T
   for (const auto* trial : experiment::CountedTrials(run.spec(), run.trials(), arm)) {
     untraced.emplace_back(run.FolderOf(*trial), *trial->completion);
   }
-  return LoadTraced(traced, run.FilesOf(traced), untraced, options, rules);
+  auto variant = LoadTraced(traced, run.FilesOf(traced), untraced, options, rules);
+  if (variant) variant->label = experiment::LabelOf(run.spec(), arm);
+  return variant;
 }
 
 }  // namespace

@@ -232,11 +232,14 @@ class Staged {
     return std::move(prompt->text);
   }
 
+  std::string LabelOf(const experiment::TrialRecord& record) const {
+    return experiment::LabelOf(run_.spec(), experiment::ArmOf(run_.spec(), record).value());
+  }
+
   std::string TrialLine(const experiment::TrialRecord& record) const {
     const auto cost = experiment::CostOf(record, experiment::Metric::kDecode);
     std::string text =
-        fmt::format("trial {} · pair {} · {}", record.id, record.pair + 1, record.variant);
-    if (run_.spec().design.same_variant && !record.baseline) text += " (again)";
+        fmt::format("trial {} · pair {} · {}", record.id, record.pair + 1, LabelOf(record));
     if (cost && record.valid()) {
       text += fmt::format(" · {} ms/token, {} tok/s", base::Millis(cost->value()),
                           base::Rate(cost->value()));
@@ -247,7 +250,7 @@ class Staged {
   // A traced run has no speed to tell of.
   std::string TraceLine(const experiment::TrialRecord& record) const {
     std::string text =
-        fmt::format("trace {} · {} · {}", record.id, record.collector, record.variant);
+        fmt::format("trace {} · {} · {}", record.id, record.collector, LabelOf(record));
     if (record.trace) {
       text += fmt::format(" · {} in {} · {}", base::Bytes(record.trace->bytes),
                           base::Seconds(record.trace->flush), base::Printable(record.trace->how));

@@ -154,10 +154,9 @@ CandidateResult Compare(const Spec& spec, std::span<const Arms> all, std::size_t
                         const NoiseFloors& floors) {
   const std::vector<Arms> pairs = With(all, arm);
   const Variant& a = spec.variants[0];
-  const Variant& b = spec.design.same_variant ? a : spec.variants[arm];
+  const Variant& b = VariantOf(spec, arm);
   CandidateResult result;
-  const std::string label = b.label + (spec.design.same_variant ? " (again)" : "");
-  result.summary = Summarize(label, pairs, arm);
+  result.summary = Summarize(LabelOf(spec, arm), pairs, arm);
   result.decode = Judge(spec, pairs, arm, Metric::kDecode, floors.decode);
   result.prefill.metric = Metric::kPrefill;
   // One token of a kept prompt is evaluated anew: nothing to judge by.
@@ -230,6 +229,15 @@ std::optional<std::size_t> ArmOf(const Spec& spec, const TrialRecord& trial) {
                                [&](const Variant& v) { return v.label == trial.variant; });
   if (it == spec.variants.end()) return std::nullopt;
   return static_cast<std::size_t>(it - spec.variants.begin());
+}
+
+const Variant& VariantOf(const Spec& spec, std::size_t arm) {
+  return spec.variants[spec.design.same_variant ? 0 : arm];
+}
+
+std::string LabelOf(const Spec& spec, std::size_t arm) {
+  const bool again = spec.design.same_variant && arm > 0;
+  return VariantOf(spec, arm).label + (again ? " (again)" : "");
 }
 
 std::vector<const TrialRecord*> CountedTrials(const Spec& spec, std::span<const TrialRecord> trials,

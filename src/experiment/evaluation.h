@@ -91,6 +91,10 @@ struct Evaluation {
 std::size_t ArmCount(const Spec& spec);
 std::optional<std::size_t> ArmOf(const Spec& spec, const TrialRecord& trial);
 
+// VariantOf is what runs in an arm, LabelOf what the arm is called: an A/A has "f16 (again)".
+const Variant& VariantOf(const Spec& spec, std::size_t arm);
+std::string LabelOf(const Spec& spec, std::size_t arm);
+
 // CountedTrials are the trials of an arm that its figures are made of: the valid ones in complete
 // pairs, in the order of the pairs.
 std::vector<const TrialRecord*> CountedTrials(const Spec& spec, std::span<const TrialRecord> trials,

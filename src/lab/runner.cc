@@ -99,7 +99,7 @@ class Runner {
     planned.pair = static_cast<int>(slot.pair);
     planned.position = trials_.empty() ? 0 : trials_.back().position + 1;
     planned.baseline = slot.variant == 0;
-    planned.variant = &spec_.variants[spec_.design.same_variant ? 0 : slot.variant];
+    planned.variant = &experiment::VariantOf(spec_, slot.variant);
     planned.folder = *std::move(folder);
     planned.slots = notebook_.slots;
     if (auto ready = notebook_.starting(planned); !ready) return Fail(std::move(ready.error()));

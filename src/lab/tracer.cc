@@ -21,10 +21,6 @@ bool HasTrace(const experiment::Spec& spec, std::span<const TrialRecord> traces,
   });
 }
 
-const experiment::Variant& VariantOf(const experiment::Spec& spec, std::size_t arm) {
-  return spec.variants[spec.design.same_variant ? 0 : arm];
-}
-
 class Tracer {
  public:
   Tracer(const TracePlan& plan, Bench& bench, const Notebook& notebook)
@@ -57,7 +53,8 @@ class Tracer {
       const bool passing =
           std::all_of(trial.objections.begin(), trial.objections.end(), experiment::Temporary);
       if (passing && round < kMostTraces) continue;
-      return fmt::format("{} has no trace: {}", trial.variant, trial.objections.front().text);
+      return fmt::format("{} has no trace: {}", experiment::LabelOf(plan_.spec, arm),
+                         trial.objections.front().text);
     }
   }
 
@@ -69,7 +66,7 @@ class Tracer {
     planned.id = traces_.empty() ? 1 : traces_.back().id + 1;
     planned.position = static_cast<int>(traces_.size());
     planned.baseline = arm == 0;
-    planned.variant = &VariantOf(plan_.spec, arm);
+    planned.variant = &experiment::VariantOf(plan_.spec, arm);
     planned.folder = *std::move(folder);
     planned.slots = notebook_.slots;
     planned.collector = collector.get();
@@ -96,7 +93,7 @@ base::Status CheckTraces(const TracePlan& plan) {
   const auto collector = plan.collector();
   for (std::size_t arm = 0; arm < experiment::ArmCount(plan.spec); ++arm) {
     if (HasTrace(plan.spec, plan.earlier, arm)) continue;
-    const auto& variant = VariantOf(plan.spec, arm);
+    const auto& variant = experiment::VariantOf(plan.spec, arm);
     auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")));
     if (!can) return Fail(std::move(can.error()).In(variant.label));
   }

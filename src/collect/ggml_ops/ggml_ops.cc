@@ -43,15 +43,6 @@ Result<std::string> FindLibrary(const fs::path& program_folder) {
               program_folder.string(), "install culprit whole");
 }
 
-std::string ValueOf(const sys::Environment& environment, std::string_view key) {
-  for (const std::string& variable : environment) {
-    if (variable.starts_with(key) && variable.substr(key.size()).starts_with('=')) {
-      return variable.substr(key.size() + 1);
-    }
-  }
-  return "";
-}
-
 std::string InFront(const std::string& first, const std::string& rest) {
   return rest.empty() ? first : first + ":" + rest;
 }
@@ -98,7 +89,8 @@ Result<Launch> GgmlOps::Prepare(const Subject& subject, const Place& place) {
   if (!library) return Fail(std::move(library.error()));
   if (auto binds = CheckBinds(subject); !binds) return Fail(std::move(binds.error()));
   folder_ = fs::absolute(place.folder).string();
-  const std::string preloaded = InFront(*library, ValueOf(subject.environment, "LD_PRELOAD"));
+  const std::string preloaded =
+      InFront(*library, sys::ValueOf(subject.environment, "LD_PRELOAD").value_or(""));
   return Launch{.wrapper = {},
                 .environment = {{"LD_PRELOAD", preloaded}, {CULPRIT_OPS_VARIABLE, folder_}}};
 }
