@@ -29,7 +29,7 @@ class GgmlOpsCollector : public testing::Test {
  protected:
   // Starts a server and waits until it has computed.
   sys::Process Start(GgmlOps& collector, const std::vector<std::string>& arguments) {
-    auto launch = collector.Prepare({SERVER, sys::OwnEnvironment()}, {folder_.path(), ""});
+    auto launch = collector.Prepare({SERVER, sys::OwnEnvironment()}, {folder_.path(), ""}, stop_);
     EXPECT_TRUE(launch) << launch.error().Text();
     launch->environment.insert(launch->environment.end(), backend_.begin(), backend_.end());
     sys::ProcessOptions options{.argv = {SERVER}, .output_file = Output()};
@@ -188,11 +188,11 @@ TEST_F(GgmlOpsCollector, KillsTheServerWhenTheUserStops) {
 
 TEST_F(GgmlOpsCollector, RefusesWhatNothingCanBePreloadedInto) {
   GgmlOps collector(PROGRAM_FOLDER);
-  const auto linked = collector.Check({LINKED_SERVER, sys::OwnEnvironment()});
+  const auto linked = collector.Check({LINKED_SERVER, sys::OwnEnvironment()}, stop_);
   ASSERT_FALSE(linked);
   EXPECT_EQ(linked.error().code, ErrorCode::kServer);
   EXPECT_THAT(linked.error().message, HasSubstr("libggml is linked into it"));
-  const auto missing = GgmlOps(folder_.path()).Check({SERVER, sys::OwnEnvironment()});
+  const auto missing = GgmlOps(folder_.path()).Check({SERVER, sys::OwnEnvironment()}, stop_);
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kEnvironment);
 }
@@ -200,7 +200,7 @@ TEST_F(GgmlOpsCollector, RefusesWhatNothingCanBePreloadedInto) {
 TEST_F(GgmlOpsCollector, TakesTheRealServer) {
   const char* const server = std::getenv("CULPRIT_LLAMA_SERVER");
   if (server == nullptr) GTEST_SKIP() << "CULPRIT_LLAMA_SERVER names no llama-server";
-  const auto launch = GgmlOps(PROGRAM_FOLDER).Check({server, sys::OwnEnvironment()});
+  const auto launch = GgmlOps(PROGRAM_FOLDER).Check({server, sys::OwnEnvironment()}, stop_);
   EXPECT_TRUE(launch) << launch.error().Text();
 }
 
@@ -208,7 +208,7 @@ TEST_F(GgmlOpsCollector, PreloadsInFrontOfTheVariantsOwn) {
   GgmlOps collector(PROGRAM_FOLDER);
   const auto launch =
       collector.Prepare({SERVER, sys::WithVariable(sys::OwnEnvironment(), "LD_PRELOAD", "own.so")},
-                        {folder_.path(), ""});
+                        {folder_.path(), ""}, stop_);
   ASSERT_TRUE(launch) << launch.error().Text();
   ASSERT_EQ(launch->environment.size(), 2u);
   EXPECT_EQ(launch->environment[0].key, "LD_PRELOAD");

@@ -116,9 +116,11 @@ double Analysis::steps_per_token() const {
 
 Result<Analysis> Analyze(const trace::Trace& trace, const WindowQuery& query, const RuleSet& rules,
                          By by) {
-  if (by == By::kLayer && trace.layer.empty()) {
+  const bool layers = std::any_of(trace.layer.begin(), trace.layer.end(),
+                                  [](trace::Layer layer) { return layer.has_value(); });
+  if (by == By::kLayer && !layers) {
     return Fail(ErrorCode::kUsage, "the trace does not tell the layers of the model", trace.path,
-                "one taken with --collector ggml-ops does");
+                "one that a run with --collector ggml-ops takes does");
   }
   auto cut = CutOut(trace, query);
   if (!cut) return Fail(std::move(cut.error()));

@@ -121,20 +121,38 @@ base::Error Misses(const Window& window, const trace::Trace& trace, const Comple
       "timings find the window"};
 }
 
+// DecodeOnSteps is the decode of a request as its passes tell it, and not as its tokens came.
+std::optional<MovedBack> DecodeOnSteps(const trace::Trace& trace, const WindowQuery& query) {
+  WindowQuery decode = query;
+  if (query.phase != Phase::kDecode) decode.tokens.reset();  // they are of the prompt
+  decode.phase = Phase::kDecode;
+  const auto arrivals = ByClient(decode);
+  const auto steps = ImpliedSteps(decode, TokensOf(decode));
+  if (!arrivals || !steps) return std::nullopt;
+  return MoveBackOntoSteps(trace, *arrivals, *steps,
+                           {.vocabulary = query.vocabulary, .speculative = Speculates(query)});
+}
+
 // MoveBack is for tokens that came late: it moves the window where it can, and tells how far.
 void MoveBack(const trace::Trace& trace, const WindowQuery& query, FoundWindow& found) {
-  const auto steps = ImpliedSteps(query, TokensOf(query));
-  if (query.phase != Phase::kDecode || !steps) return;
-  const auto moved =
-      MoveBackOntoSteps(trace, found.window, *steps,
-                        {.vocabulary = query.vocabulary, .speculative = Speculates(query)});
-  if (!moved) return;
+  const auto decode = DecodeOnSteps(trace, query);
+  if (query.phase != Phase::kDecode || !decode) return;
   found.how = fmt::format(
       "by the client's times, moved back onto the pattern of steps: the first token came {} late, "
       "the last {}",
-      base::Seconds(found.window.begin - moved->begin),
-      base::Seconds(found.window.end - moved->end));
-  found.window = *moved;
+      base::Seconds(found.window.begin - decode->window.begin),
+      base::Seconds(found.window.end - decode->window.end));
+  found.window = decode->window;
+}
+
+// EndPrefill ends a prefill where decode begins, when steps of decode had ended before the first
+// token came.
+void EndPrefill(const MovedBack& decode, FoundWindow& found) {
+  if (decode.steps_before_first == 0 || decode.window.begin <= found.window.begin) return;
+  found.how = fmt::format(
+      "by the client's times, up to the pass that made the first token, which came {} late",
+      base::Seconds(found.window.end - decode.window.begin));
+  found.window.end = decode.window.begin;
 }
 
 // Disagreement is how far the ends of two windows lie apart, as a share of the first.
@@ -202,6 +220,17 @@ Result<FoundWindow> Choose(const trace::Trace& trace, const WindowQuery& query,
   } else if (by_client && LiesInside(*by_client, trace)) {
     found.window = *by_client;
     if (query.tokens_came_late) MoveBack(trace, query, found);
+    if (query.phase == Phase::kPrefill) {
+      const auto decode = DecodeOnSteps(trace, query);
+      if (decode) {
+        EndPrefill(*decode, found);
+      } else if (by_server && *by_server &&
+                 Disagreement(*by_client, (*by_server)->window).value() > 0.1) {
+        // Tokens that all come at once tell nothing.
+        found.window = (*by_server)->window;
+        found.how = (*by_server)->how;
+      }
+    }
   } else if (by_server && *by_server) {
     found.window = (*by_server)->window;
     found.how = (*by_server)->how;
@@ -257,7 +286,8 @@ Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& que
     Compare((*by_server)->window, NameOf(WindowMethod::kServerTimings), *found);
   }
   if (by_server && *by_server && (*by_server)->gap_rank > 0) {
-    found->diagnostics.Add(Finding::kGapElsewhere, 1, (*by_server)->how);
+    found->diagnostics.Add(Finding::kGapElsewhere, 1,
+                           fmt::format("it follows gap number {}", (*by_server)->gap_rank + 1));
   }
   if (by_server && !*by_server) {
     found->checks.push_back("the server's timings fit nowhere: " + by_server->error().message);

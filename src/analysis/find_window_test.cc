@@ -127,6 +127,27 @@ TEST(FindWindow, LeavesTimesAloneThatNoLatenessExplains) {
   }
 }
 
+TEST(FindWindow, EndsAPrefillWhereDecodeBegins) {
+  const auto [trace, request] = Serve();
+  for (const Nanos late : {9ms, 18ms}) {
+    Completion slow = request;
+    slow.arrivals.front() += late;
+    const auto found = FindWindow(trace, {.phase = Phase::kPrefill, .completion = slow});
+    EXPECT_EQ(Summary(found), (Found{At(*request.sent), At(request.arrivals.front()),
+                                     WindowMethod::kClientTimes, Confidence::kConfirmed}));
+  }
+}
+
+// As from a proxy that gathers the whole answer.
+TEST(FindWindow, DoesNotTakeTokensThatComeAllAtOnceForTheEndOfPrefill) {
+  const auto [trace, request] = Serve();
+  Completion burst = request;
+  std::fill(burst.arrivals.begin(), burst.arrivals.end(), request.arrivals.back());
+  const auto found = FindWindow(trace, {.phase = Phase::kPrefill, .completion = burst});
+  EXPECT_EQ(Summary(found), (Found{At(*request.sent), At(request.arrivals.front()),
+                                   WindowMethod::kServerTimings, Confidence::kContradicted}));
+}
+
 TEST(FindWindow, SurvivesTimesThatNoClockShows) {
   auto [trace, request] = Serve();
   request.timings.reset();

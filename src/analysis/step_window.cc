@@ -54,8 +54,8 @@ std::optional<Window> MoveOntoSteps(const trace::Trace& trace, const Window& lai
   return best;
 }
 
-std::optional<Window> MoveBackOntoSteps(const trace::Trace& trace, const Window& arrivals,
-                                        base::Steps steps, const PassHints& hints) {
+std::optional<MovedBack> MoveBackOntoSteps(const trace::Trace& trace, const Window& arrivals,
+                                           base::Steps steps, const PassHints& hints) {
   const Nanos slack = Slack(arrivals.length());
   Window around = arrivals;
   around.begin -= slack;
@@ -71,7 +71,10 @@ std::optional<Window> MoveBackOntoSteps(const trace::Trace& trace, const Window&
   moved.end = (*ends)[ended - 1];
   const bool late = moved.begin <= arrivals.begin && arrivals.begin - moved.begin <= slack &&
                     arrivals.end - moved.end <= slack;
-  return late ? std::optional(moved) : std::nullopt;
+  if (!late) return std::nullopt;
+  const auto before = std::upper_bound(ends->begin(), ends->end(), arrivals.begin);
+  const auto made_before = static_cast<std::size_t>(before - ends->begin());
+  return MovedBack{moved, made_before - (ended - count)};
 }
 
 }  // namespace culprit::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "analysis/passes.h"
@@ -24,7 +25,11 @@ std::optional<Window> MoveOntoSteps(const trace::Trace& trace, const Window& lai
 // made the last. Tokens arrive after they are made, on a busy machine by more than a step. Nothing
 // when the last pass before the last arrival and the one `steps` passes earlier do not lie before
 // the two arrivals by at most Slack.
-std::optional<Window> MoveBackOntoSteps(const trace::Trace& trace, const Window& arrivals,
-                                        base::Steps steps, const PassHints& hints);
+struct MovedBack {
+  Window window;
+  std::size_t steps_before_first = 0;  // those that had ended when the first token came
+};
+std::optional<MovedBack> MoveBackOntoSteps(const trace::Trace& trace, const Window& arrivals,
+                                           base::Steps steps, const PassHints& hints);
 
 }  // namespace culprit::analysis

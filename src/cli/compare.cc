@@ -3,6 +3,9 @@
 #include "cli/commands.h"
 #include "cli/compare_traces.h"
 #include "cli/output.h"
+#include "cli/run_report.h"
+#include "report/run_report.h"
+#include "sys/folder.h"
 
 namespace culprit::cli {
 namespace {
@@ -13,14 +16,23 @@ struct Options {
   OutputOptions output;
 };
 
+// The attribution of a run directory, under the verdict of its untraced trials.
+base::Result<report::Report> CompareRun(const std::string& path, const AnalysisOptions& options) {
+  auto run = store::RunDirectory::Open(path);
+  if (!run) return base::Fail(std::move(run.error()));
+  const auto evaluation = EvaluateRun(*run);
+  auto attribution = CompareTraces(*run, options, evaluation.compared());
+  if (!attribution || !evaluation.compared()) return attribution;
+  return report::JudgedReport(VerdictReport(*run, evaluation), *std::move(attribution), evaluation);
+}
+
 base::Result<report::Report> Compare(const Options& options) {
   if (options.variants.size() == 1) {
-    const std::string path = ParseVariant(options.variants.front()).path;
-    auto run = store::RunDirectory::Open(path);
-    if (run) return CompareTraces(*run, options.analysis, false);
-    if (run.error().code != base::ErrorCode::kBadRequest) return base::Fail(std::move(run.error()));
+    const std::string& path = options.variants.front();
+    const bool there = sys::IsThere(ParseVariant(path).path);
+    if (store::IsRunDirectory(path) || !there) return CompareRun(path, options.analysis);
     return base::Fail(base::ErrorCode::kUsage, "one trace alone cannot be compared", path,
-                      "give a second one, or a run directory that holds both");
+                      "give a second one, or a run directory that holds both, without a label");
   }
   auto rules = LoadRules(options.analysis.rules_file);
   if (!rules) return base::Fail(std::move(rules.error()));

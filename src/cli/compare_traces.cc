@@ -86,6 +86,13 @@ Result<report::Report> CompareVariants(std::vector<Variant> variants,
 
 Result<report::Report> CompareTraces(const store::RunDirectory& run, const AnalysisOptions& options,
                                      bool judged) {
+  if (options.phase == "prefill" && run.spec().workload.cache_prompt) {
+    return Fail(ErrorCode::kUsage, "its requests have no prefill: the prompt was kept", run.path());
+  }
+  if (experiment::ArmCount(run.spec()) < 2) {
+    return Fail(ErrorCode::kUsage, "the run has one variant, and nothing to compare it with",
+                run.path(), "culprit analyze tells where the time of its trace went");
+  }
   auto rules = LoadRules(options.rules_file);
   if (!rules) return Fail(std::move(rules.error()));
   std::vector<Variant> variants;

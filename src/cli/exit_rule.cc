@@ -38,6 +38,12 @@ bool HasRegression(const Evaluation& evaluation, double least_percent) {
       });
 }
 
+// Then each build to come would fail in the same way.
+bool BaselineIsBroken(const Evaluation& evaluation) {
+  return evaluation.ended_by_void && !evaluation.voided.empty() &&
+         evaluation.voided.back().variant == evaluation.baseline.label;
+}
+
 bool IsDecided(const Evaluation& evaluation) {
   return std::none_of(evaluation.candidates.begin(), evaluation.candidates.end(),
                       [](const auto& candidate) {
@@ -62,6 +68,7 @@ void AddExitRule(CLI::App& command, ExitRule& rule) {
 }
 
 ExitCode Apply(const ExitRule& rule, const Evaluation& evaluation, ExitCode code) {
+  if (rule.bisect && BaselineIsBroken(evaluation)) return ExitCode::kStopBisect;
   if (code != ExitCode::kDone) return ApplyWithout(rule, code);
   if (rule.fail_on.empty() && !rule.bisect) return code;
   if (HasRegression(evaluation, LeastPercent(rule.fail_on).value_or(0))) {

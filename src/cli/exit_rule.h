@@ -21,7 +21,8 @@ void AddExitRule(CLI::App& command, ExitRule& rule);
 // Apply turns the code that a command ends with into the one that the rule asks for: kRegression
 // when a candidate's decode or prefill is a regression that counts. With bisect kDone means that
 // neither is and that decode was decided; where it was not decided, or nothing could be compared,
-// the code is kCannotTell, and kStopBisect where this machine or the command line is at fault.
+// the code is kCannotTell, and kStopBisect where this machine, the command line or the baseline is
+// at fault.
 ExitCode Apply(const ExitRule& rule, const experiment::Evaluation& evaluation, ExitCode code);
 // ApplyWithAttribution is Apply for a command that says why as well: kInvalid when nothing is wrong
 // but that. A bisection asks for the verdict alone.

@@ -65,6 +65,16 @@ TEST(ExitRule, TellsGitBisectGoodBadOrSkip) {
   EXPECT_EQ(Apply(rule, kSame, ExitCode::kInvalid), ExitCode::kCannotTell);
 }
 
+TEST(ExitRule, ABrokenBaselineStopsABisection) {
+  Evaluation evaluation = kOpen;
+  evaluation.baseline.label = "good";
+  evaluation.ended_by_void = true;
+  evaluation.voided = {{1, "new", {}}};
+  EXPECT_EQ(Apply({.bisect = true}, evaluation, ExitCode::kInvalid), ExitCode::kCannotTell);
+  evaluation.voided.push_back({2, "good", {}});
+  EXPECT_EQ(Apply({.bisect = true}, evaluation, ExitCode::kInvalid), ExitCode::kStopBisect);
+}
+
 // Anything from 1 to 127 would be taken for a bad build, or for one to skip.
 TEST(ExitRule, StopsABisectionThatCannotGoOn) {
   const ExitRule rule{.bisect = true};

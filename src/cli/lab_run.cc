@@ -14,6 +14,7 @@
 #include "cli/prompt.h"
 #include "cli/restore_report.h"
 #include "cli/run_report.h"
+#include "cli/trial_line.h"
 #include "collect/registry.h"
 #include "experiment/contract.h"
 #include "gpu/registry.h"
@@ -104,6 +105,10 @@ class Staged {
     auto state = host::StateFolder();
     if (!state) return tl::unexpected(GiveUp(state.error()));
     if (auto can = CheckTraces(); !can) return tl::unexpected(GiveUp(can.error()));
+    if (IsComplete()) {
+      Say("nothing is left to do: every trial and every trace is there");
+      return LabRun{std::move(run_), std::move(measured_), {}};
+    }
     state_ = *std::move(state);
     bench_.hashes = sys::FileHashes(state_, TellOfHashing());
     const std::string holder = fmt::format("culprit {} in {}", CommandName(stages_), run_.path());
@@ -152,12 +157,19 @@ class Staged {
     return Trace(prompt, notebook);
   }
 
+  // Then there is no reason to stop anybody's service.
+  bool IsComplete() {
+    if (options_.resume.empty()) return false;
+    if (stages_.measure && !EvaluateRun(run_).finished) return false;
+    return !stages_.trace || lab::HasAllTraces(run_.spec(), run_.traces());
+  }
+
   // Before hours of measuring, and not after them.
   Status CheckTraces() {
     if (!stages_.trace) return {};
     const auto plan = PlanTraces("");
     if (!plan) return Fail(plan.error());
-    auto can = lab::CheckTraces(*plan);
+    auto can = lab::CheckTraces(*plan, stop_);
     if (!can && stages_.measure) can.error().hint += "; culprit ab measures without traces";
     return can;
   }
@@ -166,8 +178,10 @@ class Staged {
     const auto plan = PlanTraces(prompt);
     if (!plan) return Fail(plan.error());
     auto problems = lab::TakeTraces(*plan, bench_, notebook);
-    if (!problems) return Fail(std::move(problems.error()));
-    untraced_ = *std::move(problems);
+    const bool stopped = !problems && problems.error().code == ErrorCode::kInterrupted;
+    if (!problems && (stopped || !stages_.measure)) return Fail(std::move(problems.error()));
+    // What was measured stands without its traces.
+    untraced_ = problems ? *std::move(problems) : std::vector{problems.error().Text()};
     return {};
   }
 
@@ -187,7 +201,7 @@ class Staged {
             .end =
                 [this](const experiment::TrialRecord& record) {
                   auto kept = run_.EndTrial(record);
-                  if (kept) Say(record.traced() ? TraceLine(record) : TrialLine(record));
+                  if (kept) Say(LineOf(run_, record));
                   return kept;
                 },
             .starting =
@@ -230,41 +244,6 @@ class Staged {
     bench_.prompt_fingerprint = prompt->fingerprint;
     if (auto kept = run_.WritePrompt(prompt->text); !kept) return Fail(std::move(kept.error()));
     return std::move(prompt->text);
-  }
-
-  std::string LabelOf(const experiment::TrialRecord& record) const {
-    return experiment::LabelOf(run_.spec(), experiment::ArmOf(run_.spec(), record).value());
-  }
-
-  std::string TrialLine(const experiment::TrialRecord& record) const {
-    const auto cost = experiment::CostOf(record, experiment::Metric::kDecode);
-    std::string text =
-        fmt::format("trial {} · pair {} · {}", record.id, record.pair + 1, LabelOf(record));
-    if (cost && record.valid()) {
-      text += fmt::format(" · {} ms/token, {} tok/s", base::Millis(cost->value()),
-                          base::Rate(cost->value()));
-    }
-    return text + Objections(record);
-  }
-
-  // A traced run has no speed to tell of.
-  std::string TraceLine(const experiment::TrialRecord& record) const {
-    std::string text =
-        fmt::format("trace {} · {} · {}", record.id, record.collector, LabelOf(record));
-    if (record.trace) {
-      text += fmt::format(" · {} in {} · {}", base::Bytes(record.trace->bytes),
-                          base::Seconds(record.trace->flush), base::Printable(record.trace->how));
-    }
-    return text + Objections(record);
-  }
-
-  std::string Objections(const experiment::TrialRecord& record) const {
-    std::string text;
-    for (const auto& objection : record.objections) {
-      text += " · VOID: " + base::Printable(objection.text);
-    }
-    const std::string log = record.valid() ? "" : LogOf(run_, record);
-    return log.empty() ? text : text + "; its log is " + log;
   }
 
   // A folder that this command made and left empty would only be in the way of the next try.

@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "base/printable.h"
@@ -70,16 +72,27 @@ void AddOutputOptions(CLI::App& command, OutputOptions& options) {
       ->capture_default_str();
 }
 
-Status Emit(const report::Report& report, const OutputOptions& options) {
-  std::vector<Format> formats;
+Status CheckOutput(const OutputOptions& options) {
   for (const std::string& file : options.files) {
-    auto format = FormatOfFile(file);
-    if (!format) return Fail(std::move(format.error()));
-    formats.push_back(*format);
+    if (auto format = FormatOfFile(file); !format) return Fail(std::move(format.error()));
+    const std::string folder = std::filesystem::path(file).parent_path().string();
+    if (folder.empty() || ::access(folder.c_str(), W_OK | X_OK) == 0) continue;
+    return Fail(ErrorCode::kUnreadable, fmt::format("cannot be written: {}", std::strerror(errno)),
+                file);
   }
-  for (std::size_t i = 0; i < formats.size(); ++i) {
-    const std::string text = report::Write(report, formats[i], {});
-    if (auto written = sys::WriteFileAtomically(options.files[i], text); !written) return written;
+  return {};
+}
+
+Status Emit(const report::Report& report, const OutputOptions& options) {
+  // Each place gets the report that can: it may have taken hours to come to.
+  Status done;
+  const auto note = [&done](Status status) {
+    if (done && !status) done = std::move(status);
+  };
+  for (const std::string& file : options.files) {
+    const auto format = FormatOfFile(file);
+    if (!format) return Fail(format.error());
+    note(sys::WriteFileAtomically(file, report::Write(report, *format, {})));
   }
   const Format format = report::FormatByName(options.format).value_or(Format::kTerminal);
   std::string text =
@@ -87,11 +100,12 @@ Status Emit(const report::Report& report, const OutputOptions& options) {
   // On a GitHub runner the summary goes to the step's file, and annotations to the log.
   const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
   if (format == Format::kGithub && summary != nullptr && *summary != '\0') {
-    if (auto added = sys::AppendToFile(summary, text); !added) return added;
+    note(sys::AppendToFile(summary, text));
     text = report::WriteGithubAnnotations(report);
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
-  return FlushStdout();
+  note(FlushStdout());
+  return done;
 }
 
 Status FlushStdout() {

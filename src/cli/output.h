@@ -19,8 +19,11 @@ struct OutputOptions {
 };
 void AddOutputOptions(CLI::App& command, OutputOptions& options);
 
-// Emit writes the files first and then stdout. A file is written whole or not at all. Fails with
-// kUsage on an extension without a format, kUnreadable when a file cannot be written.
+// CheckOutput fails with what Emit is sure to fail with, before anything was computed.
+base::Status CheckOutput(const OutputOptions& options);
+
+// Emit writes the files and stdout, each that can be written. A file is written whole or not at
+// all. Fails with kUsage on an extension without a format, kUnreadable with the first that cannot.
 base::Status Emit(const report::Report& report, const OutputOptions& options);
 
 // FlushStdout fails with kUnreadable when not all that was written to stdout got there.

@@ -45,6 +45,8 @@ Answer AnswerOf(const Options& options, const LabRun& done,
 }
 
 ExitCode Run(const Options& options) {
+  if (auto fits = CheckOutput(options.output); !fits)
+    return ApplyWithout(options.rule, PrintError(fits.error()));
   if (options.lab.dry_run) return ApplyWithout(options.rule, PrintPlan(options.lab, kStages));
   const auto done = RunStages(options.lab, kStages);
   if (!done) return ApplyWithout(options.rule, done.error());

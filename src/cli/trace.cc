@@ -16,6 +16,7 @@ struct Options {
 };
 
 ExitCode Run(const Options& options) {
+  if (auto fits = CheckOutput(options.output); !fits) return PrintError(fits.error());
   if (options.lab.dry_run) return PrintPlan(options.lab, kStages);
   const auto done = RunStages(options.lab, kStages);
   if (!done) return done.error();

@@ -46,11 +46,13 @@ class Collector {
   [[nodiscard]] virtual std::string_view name() const = 0;  // "rocprofv3"
 
   // Check fails with kEnvironment when its tool is not there, and with kServer when this server
-  // cannot be traced by it; each says what to do instead.
-  [[nodiscard]] virtual base::Status Check(const Subject& subject) const = 0;
+  // cannot be traced by it; each says what to do instead. Fails with kInterrupted as well.
+  [[nodiscard]] virtual base::Status Check(const Subject& subject,
+                                           const sys::StopSignal& stop) const = 0;
 
   // Prepare fails with what Check fails with, and with kUnreadable where the place is no good.
-  virtual base::Result<Launch> Prepare(const Subject& subject, const Place& place) = 0;
+  virtual base::Result<Launch> Prepare(const Subject& subject, const Place& place,
+                                       const sys::StopSignal& stop) = 0;
 
   // Finish ends the server and its whole group, but only when the trace is safe or is lost for
   // certain: it never waits for the server to leave by itself once the trace is there. Fails with

@@ -89,12 +89,19 @@ class Tracer {
 
 }  // namespace
 
-base::Status CheckTraces(const TracePlan& plan) {
+bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> traces) {
+  for (std::size_t arm = 0; arm < experiment::ArmCount(spec); ++arm) {
+    if (!HasTrace(spec, traces, arm)) return false;
+  }
+  return true;
+}
+
+base::Status CheckTraces(const TracePlan& plan, const sys::StopSignal& stop) {
   const auto collector = plan.collector();
   for (std::size_t arm = 0; arm < experiment::ArmCount(plan.spec); ++arm) {
     if (HasTrace(plan.spec, plan.earlier, arm)) continue;
     const auto& variant = experiment::VariantOf(plan.spec, arm);
-    auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")));
+    auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")), stop);
     if (!can) return Fail(std::move(can.error()).In(variant.label));
   }
   return {};

@@ -20,9 +20,12 @@ struct TracePlan {
   std::function<std::unique_ptr<collect::Collector>()> collector;
 };
 
+// HasAllTraces tells whether each arm has a trace that counts.
+bool HasAllTraces(const experiment::Spec& spec, std::span<const experiment::TrialRecord> traces);
+
 // CheckTraces fails with what the collector's Check fails with for an arm that is still to be
 // traced.
-base::Status CheckTraces(const TracePlan& plan);
+base::Status CheckTraces(const TracePlan& plan, const sys::StopSignal& stop);
 
 // kMostTraces is how often an arm is traced at most while its trials are void for a passing reason.
 inline constexpr int kMostTraces = 3;

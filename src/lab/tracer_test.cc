@@ -21,11 +21,13 @@ class FakeCollector : public collect::Collector {
  public:
   explicit FakeCollector(std::optional<base::Error> failure) : failure_(std::move(failure)) {}
   [[nodiscard]] std::string_view name() const override { return "fake"; }
-  [[nodiscard]] base::Status Check(const collect::Subject& /*subject*/) const override {
+  [[nodiscard]] base::Status Check(const collect::Subject& /*subject*/,
+                                   const sys::StopSignal& /*stop*/) const override {
     return {};
   }
   base::Result<collect::Launch> Prepare(const collect::Subject& /*subject*/,
-                                        const collect::Place& place) override {
+                                        const collect::Place& place,
+                                        const sys::StopSignal& /*stop*/) override {
     folder_ = place.folder;
     if (failure_ && failure_->code == ErrorCode::kEnvironment) return base::Fail(*failure_);
     return collect::Launch{.wrapper = {"env"}, .environment = {{"FAKE_TRACED", "1"}}};

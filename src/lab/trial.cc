@@ -24,6 +24,12 @@ namespace {
 
 constexpr const char* kTraceFailed = "trace_failed";
 
+void ReplaceAll(std::string& text, std::string_view what, std::string_view with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
 using base::ErrorCode;
 using base::Fail;
 using base::Result;
@@ -55,7 +61,11 @@ class OneTrial {
     server::LaunchOptions launch = LaunchOf(spec_, *planned_.variant, *port, planned_.slots);
     launch.log_file = planned_.folder + "/" + experiment::kServerLog;
     launch.before_exec = bench_.before_exec;
-    if (planned_.collector != nullptr && !Wrap(launch)) return std::move(record_);
+    if (planned_.collector != nullptr) {
+      const auto wrapped = Wrap(launch);
+      if (!wrapped) return Fail(wrapped.error());
+      if (!*wrapped) return std::move(record_);
+    }
     auto server = server::Server::Start(launch);
     if (!server) return StartFailed(std::move(server.error()));
     Status done = Measure(*server);
@@ -86,6 +96,19 @@ class OneTrial {
     Object(std::move(id), error.Text());
   }
 
+  // The folder will get another name: what lies in it is told by its name there.
+  void ObjectToTrace(const base::Error& error) {
+    std::string text = error.Text();
+    std::error_code error_code;
+    const std::string real = std::filesystem::canonical(planned_.folder, error_code).string();
+    for (const std::string& folder : {real, planned_.folder}) {
+      if (folder.empty()) continue;
+      ReplaceAll(text, folder + "/", "");
+      ReplaceAll(text, folder, "its folder");
+    }
+    Object(kTraceFailed, std::move(text));
+  }
+
   // Somebody may take a port between the look for a free one and the server's own bind.
   [[nodiscard]] bool LostPort(std::uint16_t port) const {
     const auto free = sys::FreePort(port);
@@ -97,11 +120,12 @@ class OneTrial {
   }
 
   // Puts the collector around the server; false when it objects to that.
-  bool Wrap(server::LaunchOptions& launch) {
+  Result<bool> Wrap(server::LaunchOptions& launch) {
     auto wrapped = planned_.collector->Prepare(
-        SubjectOf(launch), {.folder = planned_.folder, .log_file = launch.log_file});
+        SubjectOf(launch), {.folder = planned_.folder, .log_file = launch.log_file}, bench_.stop);
+    if (!wrapped && wrapped.error().code == ErrorCode::kInterrupted) return Fail(wrapped.error());
     if (!wrapped) {
-      Object(kTraceFailed, wrapped.error().Text());
+      ObjectToTrace(wrapped.error());
       return false;
     }
     launch.wrapper = std::move(wrapped->wrapper);
@@ -122,7 +146,7 @@ class OneTrial {
     } else if (collected.error().code == ErrorCode::kInterrupted) {
       return Fail(std::move(collected.error()));
     } else {
-      Object(kTraceFailed, collected.error().Text());
+      ObjectToTrace(collected.error());
     }
     return {};
   }

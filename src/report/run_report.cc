@@ -15,10 +15,21 @@ void Append(std::vector<T> from, std::vector<T>& to) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
+void AddNotProven(const experiment::Evaluation& evaluation, std::vector<Note>& notes) {
+  using stats::Verdict;
+  for (const auto& candidate : evaluation.candidates) {
+    const Verdict decode = candidate.decode.verdict;
+    if (decode == Verdict::kRegression || decode == Verdict::kImprovement) continue;
+    notes.push_back({Note::Level::kWarning, "change_not_proven",
+                     fmt::format("{}: the verdict on decode is \"{}\": rows that explain a "
+                                 "change explain none that is proven",
+                                 base::Printable(candidate.summary.label), Describe(decode))});
+  }
+}
+
 }  // namespace
 
 Report RunReport(Report verdict, Report attribution, const experiment::Evaluation& evaluation) {
-  using stats::Verdict;
   Report report = std::move(verdict);
   report.kind = "run";
   report.incomplete = attribution.incomplete;
@@ -27,15 +38,15 @@ Report RunReport(Report verdict, Report attribution, const experiment::Evaluatio
   Append(std::move(attribution.tables), report.tables);
   Append(std::move(attribution.notes), report.notes);
   report.advice = std::move(attribution.advice);  // the verdict's is to take traces
-  for (const auto& candidate : evaluation.candidates) {
-    const Verdict decode = candidate.decode.verdict;
-    if (decode == Verdict::kRegression || decode == Verdict::kImprovement) continue;
-    report.notes.push_back(
-        {Note::Level::kWarning, "change_not_proven",
-         fmt::format("{}: the verdict on decode is \"{}\": rows that explain a "
-                     "change explain none that is proven",
-                     base::Printable(candidate.summary.label), Describe(decode))});
-  }
+  AddNotProven(evaluation, report.notes);
+  SortNotes(report.notes);
+  return report;
+}
+
+Report JudgedReport(Report verdict, Report attribution, const experiment::Evaluation& evaluation) {
+  Report report = std::move(attribution);
+  report.headline.insert(report.headline.begin(), verdict.headline.begin(), verdict.headline.end());
+  AddNotProven(evaluation, report.notes);
   SortNotes(report.notes);
   return report;
 }

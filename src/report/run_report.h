@@ -10,4 +10,7 @@ namespace culprit::report {
 // proven change it says that the rows below may be chance.
 Report RunReport(Report verdict, Report attribution, const experiment::Evaluation& evaluation);
 
+// JudgedReport is the attribution alone, under the sentences of the verdict.
+Report JudgedReport(Report verdict, Report attribution, const experiment::Evaluation& evaluation);
+
 }  // namespace culprit::report

@@ -51,5 +51,14 @@ TEST(RunReport, SaysThatRowsExplainNothingWhereNothingIsProven) {
   }
 }
 
+TEST(JudgedReport, IsTheAttributionUnderTheVerdict) {
+  const Report report =
+      JudgedReport(Part("ab"), Part("compare"), With(stats::Verdict::kInconclusive));
+  EXPECT_EQ(report.kind, "compare");
+  EXPECT_THAT(report.headline, ElementsAre("ab sentence", "compare sentence"));
+  EXPECT_EQ(report.tables.size(), 1u);
+  EXPECT_THAT(Ids(report.notes), ElementsAre("change_not_proven", "compare"));
+}
+
 }  // namespace
 }  // namespace culprit::report

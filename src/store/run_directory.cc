@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/json_fields.h"
+#include "base/parse_number.h"
 #include "store/completion_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
@@ -94,8 +95,17 @@ Result<TrialRecord> ReadTrial(const std::string& folder) {
   return record;
 }
 
-// In the order of their ids.
-Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where) {
+// What is left of a trace whose record cannot be read: "003-f16" is the third, of f16.
+TrialRecord DamagedTrace(const std::string& name, const base::Error& error) {
+  const std::size_t dash = std::min(name.find('-'), name.size() - 1);
+  TrialRecord record{.variant = name.substr(dash + 1), .collector = "unknown"};
+  record.id = base::ParseNumber<int>(name.substr(0, dash)).value_or(0);
+  record.objections = {{"record_damaged", error.Text()}};
+  return record;
+}
+
+// In the order of their ids. A trace is no part of a verdict: it may be damaged.
+Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where, bool traces) {
   auto names = sys::NamesIn(where.string());
   if (!names) return Fail(std::move(names.error()));
   std::vector<TrialRecord> trials;
@@ -103,8 +113,8 @@ Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where) {
     const std::string folder = (where / name).string();
     if (std::isdigit(name.front()) == 0 || !sys::IsFolder(folder)) continue;  // nobody's trial
     auto trial = ReadTrial(folder);
-    if (!trial) return Fail(std::move(trial.error()));
-    trials.push_back(*std::move(trial));
+    if (!trial && !traces) return Fail(std::move(trial.error()));
+    trials.push_back(trial ? *std::move(trial) : DamagedTrace(name, trial.error()));
   }
   std::sort(trials.begin(), trials.end(),
             [](const TrialRecord& a, const TrialRecord& b) { return a.id < b.id; });
@@ -184,11 +194,11 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   auto info = ReadJson(*info_text);
   if (!info) return Fail(std::move(info.error()).In(info_file));
   RunDirectory run(path, *std::move(spec), *std::move(info));
-  auto trials = ReadTrials(fs::path(path) / kTrials);
+  auto trials = ReadTrials(fs::path(path) / kTrials, false);
   if (!trials) return Fail(std::move(trials.error()));
   run.trials_ = *std::move(trials);
   if (sys::IsThere(path + "/" + kTraces)) {  // it comes with the first trace
-    auto traces = ReadTrials(fs::path(path) / kTraces);
+    auto traces = ReadTrials(fs::path(path) / kTraces, true);
     if (!traces) return Fail(std::move(traces.error()));
     run.traces_ = *std::move(traces);
   }

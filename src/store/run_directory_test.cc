@@ -132,6 +132,24 @@ TEST(RunDirectory, KeepsTracedTrialsApart) {
   EXPECT_EQ(files.log, std::nullopt) << "it has none";
 }
 
+// A verdict looks at no trace, so a damaged one must not keep it back.
+TEST(RunDirectory, TakesADamagedTraceForALostOne) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  ASSERT_TRUE(run && run->BeginTrial() && run->EndTrial(FullRecord()));
+  fs::create_directories(path + "/traces/003-q4");
+  std::ofstream(path + "/traces/003-q4/trial.json") << R"({"id": 3,)";
+  const auto again = RunDirectory::Open(path);
+  ASSERT_TRUE(again) << again.error().Text();
+  EXPECT_EQ(again->trials().size(), 1U);
+  ASSERT_EQ(again->traces().size(), 1U);
+  const TrialRecord& trace = again->traces()[0];
+  EXPECT_EQ(std::pair(trace.id, trace.variant), std::pair(3, std::string("q4")));
+  EXPECT_TRUE(trace.traced() && !trace.valid());
+  EXPECT_EQ(again->FolderOf(trace), path + "/traces/003-q4");
+}
+
 TEST(RunDirectory, KeepsThePromptOfALongContext) {
   const sys::SampleFolder folder;
   auto run = RunDirectory::Create(folder.path() + "/run", TwoVariants(), {});

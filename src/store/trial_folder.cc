@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "experiment/trial_record.h"
+#include "store/run_directory.h"
 #include "sys/folder.h"
 
 namespace culprit::store {
@@ -86,6 +87,10 @@ Result<TrialFiles> FindTrialFiles(const std::string& path) {
     return Fail(ErrorCode::kNotFound, "there is no such file or folder", path);
   }
   const bool folder = fs::is_directory(status);
+  if (folder && IsRunDirectory(path)) {
+    return Fail(ErrorCode::kUsage, "is a run directory, which has a trace of each variant", path,
+                "take a folder in its traces/; culprit compare takes all of them");
+  }
   const fs::path parent = fs::path(path).parent_path();
   const fs::path where = folder ? fs::path(path) : (parent.empty() ? fs::path(".") : parent);
   auto listing = List(where);

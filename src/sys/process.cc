@@ -301,7 +301,8 @@ bool Drain(int fd, std::string& text) {
 
 }  // namespace
 
-Result<CommandResult> RunCommand(const ProcessOptions& options, nanoseconds limit) {
+Result<CommandResult> RunCommand(const ProcessOptions& options, nanoseconds limit,
+                                 const StopSignal& stop) {
   auto in = OpenNull(O_RDONLY);
   if (!in) return Fail(std::move(in.error()));
   auto out = MakePipe(), err = MakePipe();
@@ -315,23 +316,27 @@ Result<CommandResult> RunCommand(const ProcessOptions& options, nanoseconds limi
   const auto end = steady_clock::now() + limit;
   CommandResult result;
   bool out_open = true, err_open = true, late = false;
+  // The signal that asks to stop interrupts a wait; one that comes just before it is seen soon.
+  constexpr nanoseconds kBetweenLooks = std::chrono::milliseconds(100);
+  const auto wait = [&] { return PollMillis(std::min(end - steady_clock::now(), kBetweenLooks)); };
   while (out_open || err_open) {
-    const auto left = end - steady_clock::now();
-    late = left <= nanoseconds::zero();
+    late = steady_clock::now() >= end || stop.requested();
     if (late) break;
     std::array<pollfd, 2> fds{{{out_open ? out->read.get() : -1, POLLIN, 0},
                                {err_open ? err->read.get() : -1, POLLIN, 0}}};
-    if (::poll(fds.data(), fds.size(), PollMillis(left)) <= 0) continue;
+    if (::poll(fds.data(), fds.size(), wait()) <= 0) continue;
     if (fds[0].revents != 0) out_open = Drain(out->read.get(), result.out);
     if (fds[1].revents != 0) err_open = Drain(err->read.get(), result.err);
   }
   // Both ends closed: it has left, or is about to.
   pollfd gone{started->pidfd.get(), POLLIN, 0};
-  if (!late && ::poll(&gone, 1, PollMillis(end - steady_clock::now())) == 0) late = true;
+  while (!late && ::poll(&gone, 1, wait()) <= 0)
+    late = steady_clock::now() >= end || stop.requested();
   if (late) ::kill(-pid, SIGKILL);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  if (late && stop.requested()) return Fail(Interrupted());
   if (late) {
     return Fail(ErrorCode::kTimeout,
                 fmt::format("did not end within {} s",

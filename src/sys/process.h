@@ -91,8 +91,10 @@ struct CommandResult {
 };
 
 // RunCommand runs a short command to its end, without input. Fails like Process::Start, and with
-// kTimeout when it takes longer than limit (it is killed then).
+// kTimeout when it takes longer than limit, or kInterrupted when the user wants to stop (it is
+// killed then).
 base::Result<CommandResult> RunCommand(const ProcessOptions& options,
-                                       std::chrono::nanoseconds limit);
+                                       std::chrono::nanoseconds limit,
+                                       const StopSignal& stop = StopSignal());
 
 }  // namespace culprit::sys

@@ -34,6 +34,14 @@ TEST(RunCommand, NamesAProgramThatIsNotThere) {
             "no-such-program-here: cannot be started: No such file or directory");
 }
 
+TEST(RunCommand, EndsWhenTheUserWantsToStop) {
+  StopSignal stop;
+  stop.Request();
+  const auto result = RunCommand(Shell("exec sleep 1000"), 60s, stop);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, ErrorCode::kInterrupted);
+}
+
 TEST(RunCommand, KillsWhatTakesTooLong) {
   const auto result = RunCommand(Shell("exec sleep 1000"), 50ms);
   ASSERT_FALSE(result);

@@ -64,9 +64,9 @@ Result<collect::Collected> Run(const Options& options, const sys::StopSignal& st
                                Around& around) {
   const auto limits = collect::rocprofv3::Limits().Scaled(options.scale);
   const auto collector = collect::rocprofv3::MakeCollector(sys::OwnEnvironment(), limits);
-  auto launch =
-      collector->Prepare({.binary = options.server.at(0), .environment = sys::OwnEnvironment()},
-                         {.folder = options.folder, .log_file = options.folder + "/server.log"});
+  auto launch = collector->Prepare(
+      {.binary = options.server.at(0), .environment = sys::OwnEnvironment()},
+      {.folder = options.folder, .log_file = options.folder + "/server.log"}, stop);
   if (!launch) return Fail(std::move(launch.error()));
   const server::LaunchOptions command{
       .wrapper = launch->wrapper,

@@ -113,7 +113,10 @@ class World:
 
     def kill_guardian(self):
         for pid in self.processes("guardian"):
-            os.kill(pid, signal.SIGKILL)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:  # it has ended with its run
+                continue
             wait_until(lambda: pid not in self.processes("guardian"), "the guardian is gone")
 
     def kill(self, process):

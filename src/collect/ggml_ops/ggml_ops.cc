@@ -79,12 +79,13 @@ Status WaitForEnd(sys::Process& server, const std::string& file, base::Nanos pat
 
 }  // namespace
 
-Status GgmlOps::Check(const Subject& subject) const {
+Status GgmlOps::Check(const Subject& subject, const sys::StopSignal& /*stop*/) const {
   if (auto library = FindLibrary(program_folder_); !library) return Fail(library.error());
   return CheckBinds(subject);
 }
 
-Result<Launch> GgmlOps::Prepare(const Subject& subject, const Place& place) {
+Result<Launch> GgmlOps::Prepare(const Subject& subject, const Place& place,
+                                const sys::StopSignal& /*stop*/) {
   auto library = FindLibrary(program_folder_);
   if (!library) return Fail(std::move(library.error()));
   if (auto binds = CheckBinds(subject); !binds) return Fail(std::move(binds.error()));

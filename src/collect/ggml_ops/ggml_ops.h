@@ -23,8 +23,10 @@ class GgmlOps final : public Collector {
       : program_folder_(std::move(program_folder)), patience_(patience) {}
 
   [[nodiscard]] std::string_view name() const override { return kGgmlOps; }
-  [[nodiscard]] base::Status Check(const Subject& subject) const override;
-  base::Result<Launch> Prepare(const Subject& subject, const Place& place) override;
+  [[nodiscard]] base::Status Check(const Subject& subject,
+                                   const sys::StopSignal& stop) const override;
+  base::Result<Launch> Prepare(const Subject& subject, const Place& place,
+                               const sys::StopSignal& stop) override;
   base::Result<Collected> Finish(sys::Process& server, const RequestTimes& request,
                                  const sys::StopSignal& stop) override;
 

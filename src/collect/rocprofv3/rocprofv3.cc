@@ -52,8 +52,10 @@ class Rocprofv3 : public Collector {
       : environment_(std::move(environment)), limits_(limits) {}
 
   [[nodiscard]] std::string_view name() const override { return kRocprofv3; }
-  [[nodiscard]] base::Status Check(const Subject& subject) const override;
-  Result<Launch> Prepare(const Subject& subject, const Place& place) override;
+  [[nodiscard]] base::Status Check(const Subject& subject,
+                                   const sys::StopSignal& stop) const override;
+  Result<Launch> Prepare(const Subject& subject, const Place& place,
+                         const sys::StopSignal& stop) override;
   Result<Collected> Finish(sys::Process& server, const RequestTimes& request,
                            const sys::StopSignal& stop) override;
 
@@ -81,13 +83,14 @@ class Rocprofv3 : public Collector {
   Places places_;
 };
 
-base::Status Rocprofv3::Check(const Subject& /*subject*/) const {
-  if (auto tool = FindTool(environment_); !tool) return Fail(tool.error());
+base::Status Rocprofv3::Check(const Subject& /*subject*/, const sys::StopSignal& stop) const {
+  if (auto tool = FindTool(environment_, stop); !tool) return Fail(tool.error());
   return {};
 }
 
-Result<Launch> Rocprofv3::Prepare(const Subject& /*subject*/, const Place& place) {
-  auto tool = FindTool(environment_);
+Result<Launch> Rocprofv3::Prepare(const Subject& /*subject*/, const Place& place,
+                                  const sys::StopSignal& stop) {
+  auto tool = FindTool(environment_, stop);
   if (!tool) return Fail(std::move(tool.error()));
   tool_ = *std::move(tool);
   std::error_code error;

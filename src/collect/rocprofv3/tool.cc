@@ -35,8 +35,8 @@ Result<std::string> FindPath(const sys::Environment& environment) {
 }
 
 Result<sys::CommandResult> Ask(const std::string& path, const char* flag,
-                               const sys::Environment& environment) {
-  return sys::RunCommand({.argv = {path, flag}, .environment = environment}, kPatience);
+                               const sys::Environment& environment, const sys::StopSignal& stop) {
+  return sys::RunCommand({.argv = {path, flag}, .environment = environment}, kPatience, stop);
 }
 
 // Before 7.0 the tool does not know its version, but ROCm does: "6.4.1-83".
@@ -92,11 +92,11 @@ std::string ReadVersion(std::string_view text) {
   return rocm.empty() ? behind("version:") : rocm;
 }
 
-Result<Tool> FindTool(const sys::Environment& environment) {
+Result<Tool> FindTool(const sys::Environment& environment, const sys::StopSignal& stop) {
   auto path = FindPath(environment);
   if (!path) return Fail(std::move(path.error()));
   Tool tool{.path = *std::move(path)};
-  const auto help = Ask(tool.path, "--help", environment);
+  const auto help = Ask(tool.path, "--help", environment, stop);
   if (!help) return Fail(help.error());
   ReadHelp(help->out, tool);
   if (!help->ok() || !tool.Has("--kernel-trace") || !tool.Has("-d") || !tool.Has("-o")) {
@@ -105,7 +105,7 @@ Result<Tool> FindTool(const sys::Environment& environment) {
                 tool.path, kAnother);
   }
   if (tool.Has("--version")) {
-    const auto version = Ask(tool.path, "--version", environment);
+    const auto version = Ask(tool.path, "--version", environment, stop);
     if (version && version->ok()) tool.version = ReadVersion(version->out + version->err);
   }
   if (tool.version.empty()) tool.version = VersionBeside(tool.path);

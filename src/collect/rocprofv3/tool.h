@@ -22,7 +22,8 @@ struct Tool {
 // FindTool looks at $CULPRIT_ROCPROFV3, in PATH and in /opt/rocm/bin, all of `environment`, and
 // asks the one it finds. Fails with kEnvironment when there is none, or it is not one that can
 // trace kernels.
-base::Result<Tool> FindTool(const sys::Environment& environment);
+base::Result<Tool> FindTool(const sys::Environment& environment,
+                            const sys::StopSignal& stop = sys::StopSignal());
 
 // ReadHelp takes flags and formats from what --help prints. ReadVersion takes the version from what
 // --version prints; "" when there is none.

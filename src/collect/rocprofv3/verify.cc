@@ -17,9 +17,11 @@ using base::Result;
 using Kind = Verdict::Kind;
 
 // Before the first kernel a server reads the request and makes tokens of it, behind the last it
-// samples one and answers: it may be a quarter of a second away, or a tenth of a long request.
+// samples one and answers: it may be a quarter of a second away, or a tenth of a long request, but
+// never a quarter of a short one.
 Nanos Margin(const RequestTimes& request) {
-  return std::max<Nanos>(std::chrono::milliseconds(250), (request.ended - request.sent) / 10);
+  const Nanos length = request.ended - request.sent;
+  return std::min(std::max<Nanos>(std::chrono::milliseconds(250), length / 10), length / 4);
 }
 
 Verdict Broken(const base::Error& error) {

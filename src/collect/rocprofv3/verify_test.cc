@@ -40,6 +40,14 @@ TEST(Verify, TakesRowsThatReachOverTheRequest) {
   EXPECT_TRUE(Judge({1, 1, 7, 7, kSent, kSent + 91s}, {kSent, kSent + 100s}).complete());
 }
 
+// Its decode may be over within what a long request may miss at its end.
+TEST(Verify, AsksForThreeQuartersOfAShortRequest) {
+  const RequestTimes request{kSent, kSent + 200ms};
+  EXPECT_TRUE(Judge({1, 1, 7, 7, kSent + 50ms, kSent + 150ms}, request).complete());
+  EXPECT_FALSE(Judge({1, 1, 7, 7, kSent, kSent + 149ms}, request).complete());
+  EXPECT_FALSE(Judge({1, 1, 7, 7, kSent - 1s, kSent - 10ms}, request).complete());
+}
+
 TEST(Verify, MissesWhatIsNotThere) {
   EXPECT_EQ(Judge(Rows(), kRequest), (Verdict{Kind::kEmpty, "there is no dispatch in it", 0}));
   Rows rows = Whole();

@@ -1,0 +1,47 @@
+#include "cli/trial_line.h"
+
+#include <fmt/format.h>
+
+#include "base/number_format.h"
+#include "base/printable.h"
+#include "cli/run_report.h"
+#include "experiment/evaluation.h"
+
+namespace culprit::cli {
+namespace {
+
+using experiment::TrialRecord;
+
+std::string Timed(const std::string& label, const TrialRecord& record) {
+  std::string text = fmt::format("trial {} · pair {} · {}", record.id, record.pair + 1, label);
+  const auto cost = experiment::CostOf(record, experiment::Metric::kDecode);
+  if (cost && record.valid()) {
+    text += fmt::format(" · {} ms/token, {} tok/s", base::Millis(cost->value()),
+                        base::Rate(cost->value()));
+  }
+  return text;
+}
+
+std::string Traced(const std::string& label, const TrialRecord& record) {
+  std::string text = fmt::format("trace {} · {} · {}", record.id, record.collector, label);
+  if (record.trace) {
+    text += fmt::format(" · {} in {} · {}", base::Bytes(record.trace->bytes),
+                        base::Seconds(record.trace->flush), base::Printable(record.trace->how));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string LineOf(const store::RunDirectory& run, const TrialRecord& record) {
+  const std::string label =
+      experiment::LabelOf(run.spec(), experiment::ArmOf(run.spec(), record).value());
+  std::string text = record.traced() ? Traced(label, record) : Timed(label, record);
+  for (const auto& objection : record.objections) {
+    text += " · VOID: " + base::Printable(objection.text);
+  }
+  const std::string log = record.valid() ? "" : LogOf(run, record);
+  return log.empty() ? text : text + "; its log is " + log;
+}
+
+}  // namespace culprit::cli
