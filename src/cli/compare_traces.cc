@@ -8,6 +8,7 @@
 
 #include "cli/run_report.h"
 #include "experiment/evaluation.h"
+#include "experiment/words.h"
 #include "report/compare_report.h"
 
 namespace culprit::cli {
@@ -107,9 +108,10 @@ Result<report::Report> CompareTraces(const store::RunDirectory& run, const Analy
     variants.push_back(*std::move(variant));
   }
   if (variants.size() < 2) {
-    return Fail(ErrorCode::kIncomplete,
-                variants.empty() ? "the baseline has no trace" : "no candidate has a trace",
-                run.path(), fmt::format("culprit trace --resume {} takes them", run.path()));
+    return Fail(
+        ErrorCode::kIncomplete,
+        variants.empty() ? "the baseline has no trace" : "no candidate has a trace", run.path(),
+        fmt::format("culprit trace --resume {} takes them", experiment::AsWord(run.path())));
   }
   return CompareVariants(std::move(variants), options, judged);
 }

@@ -35,7 +35,7 @@ ExitCode Run(const Options& options) {
   if (auto written = sys::WriteFileAtomically(options.file, text); !written) {
     return PrintError(written.error());
   }
-  Say(options.file + ": fill in the binary and the model, then: culprit ab " + options.file +
+  Say(options.file + ": fill in the binary and the model, then: culprit run " + options.file +
       " --dry-run");
   return ExitCode::kDone;
 }

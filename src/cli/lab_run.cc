@@ -17,6 +17,7 @@
 #include "cli/trial_line.h"
 #include "collect/registry.h"
 #include "experiment/contract.h"
+#include "experiment/words.h"
 #include "gpu/registry.h"
 #include "host/session.h"
 #include "lab/tracer.h"
@@ -81,8 +82,10 @@ void AddOnce(const std::string& note, std::vector<std::string>& notes) {
 // Every half a minute, and soon at first: nobody should wonder why nothing happens.
 void TellOfWaiting(const gpu::IdleResult& so_far) {
   if (so_far.readings % 30 != 3) return;
-  Say(fmt::format("waiting for an idle machine: {} busy at reading {}", base::Percent(*so_far.busy),
-                  so_far.readings));
+  Say(
+      fmt::format("waiting for an idle machine: {} busy at reading {}; --idle-readings 0 would not "
+                  "wait",
+                  base::Percent(*so_far.busy), so_far.readings));
 }
 
 // Staged is one borrowing of the machine for the stages of a run directory.
@@ -254,7 +257,8 @@ class Staged {
 
   [[nodiscard]] base::Error WithNextStep(base::Error error) const {
     if (error.code == ErrorCode::kInterrupted && error.hint.empty()) {
-      error.hint = fmt::format("culprit {} --resume {} goes on", CommandName(stages_), run_.path());
+      error.hint = fmt::format("culprit {} --resume {} goes on", CommandName(stages_),
+                               experiment::AsWord(run_.path()));
     }
     return error;
   }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,25 @@ int NoSuchCommand(const CLI::App& program, const std::string& word) {
                                 culprit::base::DidYouMean(word, names)}));
 }
 
+// For a flag that is none, the nearest one; absent for other words.
+std::optional<culprit::base::Error> NearestFlag(const CLI::App& program) {
+  for (const CLI::App* command : program.get_subcommands()) {
+    for (const std::string& word : command->remaining(true)) {
+      if (!word.starts_with("--")) continue;
+      std::vector<std::string> flags;
+      for (const CLI::Option* option : command->get_options()) {
+        for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+      }
+      const std::vector<std::string_view> known(flags.begin(), flags.end());
+      const std::string hint = culprit::base::DidYouMean(word, known);
+      if (!hint.starts_with("did you mean")) return std::nullopt;
+      return culprit::base::Error{culprit::base::ErrorCode::kUsage,
+                                  word + " is no flag of " + command->get_name(), "", hint};
+    }
+  }
+  return std::nullopt;
+}
+
 // CLI11's own exit codes and messages are replaced by ours; asking for help is no error.
 int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
@@ -38,8 +58,9 @@ int ExitAfterParsing(const CLI::App& program, const CLI::ParseError& error) {
   if (const auto rest = program.remaining(); help == "culprit" && !rest.empty()) {
     return NoSuchCommand(program, rest.front());
   }
-  return static_cast<int>(culprit::cli::PrintError(
-      {culprit::base::ErrorCode::kUsage, error.what(), "", "see " + help + " --help"}));
+  const culprit::base::Error plain{culprit::base::ErrorCode::kUsage, error.what(), "",
+                                   "see " + help + " --help"};
+  return static_cast<int>(culprit::cli::PrintError(NearestFlag(program).value_or(plain)));
 }
 
 // A command line that was not understood must not pass for a bad build.

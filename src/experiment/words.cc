@@ -66,4 +66,6 @@ std::string JoinWords(const std::vector<std::string>& words) {
   return line;
 }
 
+std::string AsWord(const std::string& text) { return JoinWords({text}); }
+
 }  // namespace culprit::experiment

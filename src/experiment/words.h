@@ -15,5 +15,7 @@ base::Result<std::vector<std::string>> SplitWords(std::string_view line);
 
 // JoinWords is a line that SplitWords cuts into the same words, and a shell too.
 std::string JoinWords(const std::vector<std::string>& words);
+// AsWord is a line of this one word: a path as it is typed.
+std::string AsWord(const std::string& text);
 
 }  // namespace culprit::experiment

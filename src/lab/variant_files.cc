@@ -42,7 +42,8 @@ Status CheckBinary(const Variant& variant) {
   if (there && S_ISREG(info.st_mode) && ::access(binary.c_str(), X_OK) == 0) return {};
   const bool missing = !there && errno == ENOENT;
   return Fail(missing ? ErrorCode::kNotFound : ErrorCode::kEnvironment,
-              "is no program that can be run", binary);
+              "is no program that can be run", binary,
+              variant.binary.find('/') == std::string::npos ? "it is not in PATH either" : "");
 }
 
 Status CheckModel(const Variant& variant) {

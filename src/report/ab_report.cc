@@ -7,6 +7,7 @@
 
 #include "base/number_format.h"
 #include "base/printable.h"
+#include "experiment/words.h"
 #include "report/ab_tables.h"
 #include "report/analysis_notes.h"
 
@@ -184,7 +185,7 @@ void AddNotFinished(const Evaluation& evaluation, const AbContext& context,
                                      "{}/experiment.toml), ",
                                      Printable(context.where))
                        : "",
-                   Printable(context.where), context.command)});
+                   Printable(experiment::AsWord(context.where)), context.command)});
 }
 
 // A device that ran at another clock under one variant may be what made it slower.
@@ -275,7 +276,7 @@ void AddAdvice(const Evaluation& evaluation, const AbContext& context,
   }
   if (!changed) return;
   if (context.is_run) {
-    const std::string run = Printable(context.where);
+    const std::string run = Printable(experiment::AsWord(context.where));
     advice.push_back(fmt::format(
         "which kernels did it: culprit trace --resume {} takes a trace of each, culprit compare {} "
         "compares them",

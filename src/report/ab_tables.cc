@@ -105,8 +105,7 @@ Table VariantTable(const Evaluation& evaluation, const Spec& spec) {
   }
   table.notes.push_back(
       "cost vs A: change in time per token, + is slower: the mean over pairs, which is not the "
-      "ratio "
-      "of the medians.");
+      "ratio of the medians. The sentences above tell it in ms, as that share of A's median.");
   HideEmptyColumns(table);
   return table;
 }

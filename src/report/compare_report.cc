@@ -91,20 +91,16 @@ class Story {
     const auto& untraced = attribution_.untraced;
     if (!untraced || !untraced->traced_change_differs) return "";
     const PerToken clock = untraced->b - untraced->a;
-    const auto idle = std::find_if(attribution_.rows.begin(), attribution_.rows.end(),
-                                   [](const DeltaRow& row) { return row.kind == RowKind::kIdle; });
     const PerToken traced = attribution_.traced_delta();
-    // Idle explains the difference when without it the traced change is nearer to the clock.
-    const auto apart = [&](PerToken change) { return std::abs((change - clock).millis()); };
-    const bool host = apart(traced - idle->delta()) < apart(traced);
     return fmt::format(
         "The attribution is not valid for the untraced change: traced {} {}, untraced {}. In the "
         "traced runs kernels changed by {} and idle time by {}: {}.",
         unit_.signed_text(traced), unit_.name(), unit_.signed_text(clock),
-        unit_.signed_text(traced - idle->delta()), unit_.signed_text(idle->delta()),
-        host ? "idle is where tracing slows the host, so look at the kernels' rows, not at shares "
-               "of the whole"
-             : "the rows explain the traced runs, and what the clock adds is [unexplained]");
+        unit_.signed_text(traced - Idle().delta()), unit_.signed_text(Idle().delta()),
+        TracingMadeIdle()
+            ? "idle is where tracing slows the host, so look at the kernels' rows, not at shares "
+              "of the whole"
+            : "the rows explain the traced runs, and what the clock adds is [unexplained]");
   }
 
   [[nodiscard]] std::string TracingCost() const {
@@ -152,8 +148,7 @@ class Story {
       }
       return {
           "More time passes with nothing running: look at the host (sampling, launches, clocks of "
-          "the CPU, "
-          "synchronising copies), and check that idle also grows without a profiler."};
+          "the CPU, synchronising copies), and check that idle also grows without a profiler."};
     }
     return {KernelAdvice(*row)};
   }
@@ -164,12 +159,28 @@ class Story {
     return std::ranges::any_of(attribution_.rows, [](const DeltaRow& row) { return !!row.p; });
   }
 
-  // Suspect is the row to talk about: the culprit, or without noise the largest change in the
-  // direction of the whole.
+  [[nodiscard]] const DeltaRow& Idle() const {
+    return *std::ranges::find(attribution_.rows, RowKind::kIdle, &DeltaRow::kind);
+  }
+
+  // TracingMadeIdle tells whether the traced change is nearer to the clock's without idle time.
+  [[nodiscard]] bool TracingMadeIdle() const {
+    const auto& untraced = attribution_.untraced;
+    if (!untraced || !untraced->traced_change_differs) return false;
+    const PerToken clock = untraced->b - untraced->a, traced = attribution_.traced_delta();
+    const auto apart = [&](PerToken change) { return std::abs((change - clock).millis()); };
+    return apart(traced - Idle().delta()) < apart(traced);
+  }
+
+  // Suspect is the row to talk about: the largest change in the direction of the whole that stands
+  // out, where there is noise to stand out of. Idle time that tracing made is left out of both.
   [[nodiscard]] const DeltaRow* Suspect() const {
-    if (HasNoise()) return attribution_.culprit();
-    const double whole = attribution_.traced_delta().value().count();
+    const bool without_idle = TracingMadeIdle();
+    const PerToken idle = without_idle ? Idle().delta() : PerToken(base::NanosF(0));
+    const double whole = (attribution_.traced_delta() - idle).value().count();
     const auto found = std::ranges::find_if(attribution_.rows, [&](const DeltaRow& row) {
+      if (HasNoise() && !row.stands_out) return false;
+      if (without_idle && row.kind == RowKind::kIdle) return false;
       return row.delta().value().count() * whole > 0;  // largest change first
     });
     return found == attribution_.rows.end() ? nullptr : &*found;

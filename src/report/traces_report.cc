@@ -6,6 +6,7 @@
 
 #include "base/number_format.h"
 #include "base/printable.h"
+#include "experiment/words.h"
 
 namespace culprit::report {
 namespace {
@@ -61,11 +62,13 @@ Report TracesReport(const std::string& run, std::span<const KeptTrace> traces,
     return kept.trial.valid() && kept.trial.baseline;
   });
   if (valid > 1 && baseline) {
-    report.advice.push_back("which kernels differ: culprit compare " + Printable(run));
+    report.advice.push_back("which kernels differ: culprit compare " +
+                            Printable(experiment::AsWord(run)));
   } else if (valid > 0) {
     const auto it = std::find_if(traces.begin(), traces.end(),
                                  [](const KeptTrace& kept) { return kept.trial.valid(); });
-    report.advice.push_back("where its time went: culprit analyze " + Printable(it->folder));
+    report.advice.push_back("where its time went: culprit analyze " +
+                            Printable(experiment::AsWord(it->folder)));
   }
   return report;
 }

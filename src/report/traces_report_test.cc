@@ -38,8 +38,8 @@ TEST(TracesReport, NamesEachTraceAndNoTimeOfItsRequest) {
   EXPECT_THAT(report.advice, ElementsAre("where its time went: culprit analyze run/traces/001-f16"))
       << "nothing to compare with: the baseline's trace is missing";
   f16.baseline = true;
-  EXPECT_THAT(TracesReport("run", kept, {}).advice,
-              ElementsAre("which kernels differ: culprit compare run"));
+  EXPECT_THAT(TracesReport("my run", kept, {}).advice,
+              ElementsAre("which kernels differ: culprit compare 'my run'"));
 }
 
 }  // namespace
