@@ -53,8 +53,9 @@ std::optional<std::string> FindProgram(const std::string& name, const Environmen
   const std::string path = ValueOf(environment, "PATH").value_or("/usr/local/bin:/usr/bin:/bin");
   for (std::size_t begin = 0; begin <= path.size();) {
     const auto end = std::min(path.find(':', begin), path.size());
-    const std::string folder = end > begin ? path.substr(begin, end - begin) : ".";
-    if (std::string found = folder + "/" + name; IsProgram(found)) return found;
+    std::string found = end > begin ? path.substr(begin, end - begin) : ".";
+    found.append("/").append(name);
+    if (IsProgram(found)) return found;
     begin = end + 1;
   }
   return std::nullopt;
