@@ -254,6 +254,10 @@ void SplitSteps(const Variant& a, const Variant& b, Attribution& attribution) {
   if (steps_a != 1 || steps_b != 1) attribution.speculation = SplitBySteps(rate_a, rate_b);
 }
 
+const DeltaRow& IdleRow(const std::vector<DeltaRow>& rows) {
+  return *std::ranges::find(rows, RowKind::kIdle, &DeltaRow::kind);
+}
+
 }  // namespace
 
 std::optional<PerToken> Variant::untraced_median() const {
@@ -263,12 +267,27 @@ std::optional<PerToken> Variant::untraced_median() const {
   return PerToken(NanosF(*stats::Summarize(values).median));
 }
 
+bool Attribution::noise_known() const {
+  return std::ranges::any_of(rows, [](const DeltaRow& row) { return !!row.p; });
+}
+
+bool Attribution::tracing_made_idle() const {
+  if (!untraced || !untraced->traced_change_differs) return false;
+  const PerToken clock = untraced->b - untraced->a;
+  const auto apart = [&](PerToken change) { return std::abs((change - clock).millis()); };
+  return apart(traced_delta() - IdleRow(rows).delta()) < apart(traced_delta());
+}
+
 const DeltaRow* Attribution::culprit() const {
-  const double whole = traced_delta().value().count();
-  for (const DeltaRow& row : rows) {  // largest change first
-    if (row.stands_out && row.delta().value().count() * whole > 0) return &row;
-  }
-  return nullptr;
+  const bool noise = noise_known(), without_idle = tracing_made_idle();
+  const PerToken idle = without_idle ? IdleRow(rows).delta() : PerToken(NanosF(0));
+  const double whole = (traced_delta() - idle).value().count();
+  const auto found = std::ranges::find_if(rows, [&](const DeltaRow& row) {
+    if (noise && !row.stands_out) return false;
+    if (without_idle && row.kind == RowKind::kIdle) return false;
+    return row.delta().value().count() * whole > 0;  // largest change first
+  });
+  return found == rows.end() ? nullptr : &*found;
 }
 
 base::Status Comparable(const Variant& a, const Variant& b) {

@@ -105,7 +105,12 @@ struct Attribution {
   std::optional<base::PerStep> per_step_a = {}, per_step_b = {};  // absent when steps are unknown
 
   [[nodiscard]] base::PerToken traced_delta() const { return traced_b - traced_a; }
-  // culprit is the row that stands out with the largest change in the direction of the whole.
+  // noise_known is false where steps are unknown, as in a prefill: then no row can stand out.
+  [[nodiscard]] bool noise_known() const;
+  // tracing_made_idle tells whether the traced change is nearer to the clock's without idle time.
+  [[nodiscard]] bool tracing_made_idle() const;
+  // culprit is the row with the largest change in the direction of the whole that stands out, where
+  // there is noise to stand out of. Idle time that tracing made is left out of both.
   [[nodiscard]] const DeltaRow* culprit() const;
 };
 

@@ -285,7 +285,9 @@ Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& que
   if (by_server && *by_server && used != WindowMethod::kServerTimings) {
     Compare((*by_server)->window, NameOf(WindowMethod::kServerTimings), *found);
   }
-  if (by_server && *by_server && (*by_server)->gap_rank > 0) {
+  const bool surely =
+      used != WindowMethod::kServerTimings && found->confidence == Confidence::kConfirmed;
+  if (by_server && *by_server && (*by_server)->gap_rank > 0 && !surely) {
     found->diagnostics.Add(Finding::kGapElsewhere, 1,
                            fmt::format("it follows gap number {}", (*by_server)->gap_rank + 1));
   }

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 
 #include "analysis/ggml_type.h"
 #include "analysis/mangled_name.h"
 #include "analysis/name_parts.h"
+#include "base/parse_number.h"
 
 namespace culprit::analysis {
 namespace {
@@ -285,12 +285,10 @@ std::string EnumArgument(std::string_view type, std::string_view value, KernelNa
   if (std::find(kIntegers.begin(), kIntegers.end(), type) != kIntegers.end())
     return std::string(value);
   if (type == "ggml_type") {
-    int number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error == std::errc() && end == value.data() + value.size()) {
-      std::string text = GgmlTypeName(number);
+    if (const auto number = base::ParseNumber<int>(value)) {
+      std::string text = GgmlTypeName(*number);
       if (!name.ggml_type) {
-        name.ggml_type = number;
+        name.ggml_type = *number;
         name.type_name = text;
       }
       return text;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "analysis/rules.h"
 #include "base/did_you_mean.h"
+#include "base/parse_number.h"
 #include "base/toml.h"
 
 namespace culprit::analysis {
@@ -118,14 +118,13 @@ Status TableReader::ReadArguments(Condition& when) const {
     return Wrong(*node, "\"argument\" must be a table of positions", "write argument.0 = \"…\"");
   for (const auto& [key, value] : *table) {
     const std::string_view word = key.str();
-    std::size_t index = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), index);
+    const auto index = base::ParseNumber<std::size_t>(word);
     const auto text = value.value<std::string>();
-    if (error != std::errc() || end != word.data() + word.size() || index > 63 || !text) {
+    if (!index || *index > 63 || !text) {
       return Wrong(value, fmt::format("argument.{} is no test of a template argument", word),
                    "positions count from 0, patterns are texts: argument.0 = \"float\"");
     }
-    when.arguments.emplace_back(index, Glob(*text));
+    when.arguments.emplace_back(*index, Glob(*text));
   }
   return {};
 }
@@ -185,11 +184,11 @@ Status TableReader::ReadComparison(const toml::node& node, std::vector<Compariso
     if (rest.empty()) rest = "/1";
     if (rest.starts_with('/')) rest.remove_prefix(1);
   }
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), *number);
-  if (error != std::errc() || end != rest.data() + rest.size() || *number < 0 ||
-      (number == &comparison.vocab_divisor && *number == 0)) {
+  const auto parsed = base::ParseNumber(rest);
+  if (!parsed || *parsed < 0 || (number == &comparison.vocab_divisor && *parsed == 0)) {
     return Wrong(node, "this is no comparison", "write 8, \">= 8\", \"vocab\" or \"vocab/2\"");
   }
+  *number = *parsed;
   list.push_back(comparison);
   return {};
 }

@@ -1,9 +1,10 @@
 #include "cli/exit_rule.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
+
+#include "base/parse_number.h"
 
 namespace culprit::cli {
 namespace {
@@ -18,10 +19,9 @@ std::optional<double> LeastPercent(std::string_view text) {
   if (!text.starts_with(kRegressionWord)) return std::nullopt;
   text.remove_prefix(kRegressionWord.size());
   if (text.empty()) return 0;
-  double percent = 0;
-  const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), percent);
-  const bool number = text[0] == ':' && error == std::errc() && end == text.data() + text.size();
-  if (!number || !(percent >= 0 && percent < 1e6)) return std::nullopt;
+  if (text[0] != ':') return std::nullopt;
+  const auto percent = base::ParseNumber<double>(text.substr(1));
+  if (!percent || !(*percent >= 0 && *percent < 1e6)) return std::nullopt;
   return percent;
 }
 

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <functional>
 
 #include "analysis/difference.h"
+#include "base/parse_number.h"
 #include "cli/output.h"
 #include "server/log.h"
 #include "store/completion_json.h"
@@ -42,10 +42,8 @@ bool Exists(const std::string& path) {
 std::optional<double> MsPerToken(std::string_view text) {
   constexpr double kNanosecond = 1e-6;
   constexpr double kHour = 3.6e6;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (!(value >= kNanosecond && value <= kHour)) return std::nullopt;
+  const auto value = base::ParseNumber<double>(text);
+  if (!value || !(*value >= kNanosecond && *value <= kHour)) return std::nullopt;
   return value;
 }
 

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "base/parse_number.h"
 #include "base/printable.h"
 #include "report/writers.h"
 #include "sys/atomic_file.h"
@@ -27,10 +27,8 @@ using report::Format;
 std::size_t TerminalWidth() {
   constexpr std::size_t kUsual = 100;
   if (const char* columns = std::getenv("COLUMNS")) {
-    std::size_t width = 0;
-    const std::string_view text = columns;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
-    if (error == std::errc() && width >= 40) return width;
+    const auto width = base::ParseNumber<std::size_t>(columns);
+    if (width && *width >= 40) return *width;
   }
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;

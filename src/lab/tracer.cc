@@ -14,11 +14,17 @@ using base::Fail;
 using base::Result;
 using experiment::TrialRecord;
 
-// Whether an arm has a trace that counts.
-bool HasTrace(const experiment::Spec& spec, std::span<const TrialRecord> traces, std::size_t arm) {
-  return std::any_of(traces.begin(), traces.end(), [&](const TrialRecord& trial) {
-    return trial.valid() && experiment::ArmOf(spec, trial) == arm;
-  });
+// ArmsToTrace are the arms that have no trace that counts.
+std::vector<std::size_t> ArmsToTrace(const experiment::Spec& spec,
+                                     std::span<const TrialRecord> traces) {
+  std::vector<std::size_t> arms;
+  for (std::size_t arm = 0; arm < experiment::ArmCount(spec); ++arm) {
+    const bool traced = std::any_of(traces.begin(), traces.end(), [&](const TrialRecord& trial) {
+      return trial.valid() && experiment::ArmOf(spec, trial) == arm;
+    });
+    if (!traced) arms.push_back(arm);
+  }
+  return arms;
 }
 
 class Tracer {
@@ -28,8 +34,7 @@ class Tracer {
 
   Result<std::vector<std::string>> Run() {
     std::vector<std::string> problems;
-    for (std::size_t arm = 0; arm < experiment::ArmCount(plan_.spec); ++arm) {
-      if (HasTrace(plan_.spec, traces_, arm)) continue;
+    for (const std::size_t arm : ArmsToTrace(plan_.spec, plan_.earlier)) {
       auto problem = Trace(arm);
       if (!problem) return Fail(std::move(problem.error()));
       if (!problem->empty()) problems.push_back(*std::move(problem));
@@ -90,16 +95,12 @@ class Tracer {
 }  // namespace
 
 bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> traces) {
-  for (std::size_t arm = 0; arm < experiment::ArmCount(spec); ++arm) {
-    if (!HasTrace(spec, traces, arm)) return false;
-  }
-  return true;
+  return ArmsToTrace(spec, traces).empty();
 }
 
 base::Status CheckTraces(const TracePlan& plan, const sys::StopSignal& stop) {
   const auto collector = plan.collector();
-  for (std::size_t arm = 0; arm < experiment::ArmCount(plan.spec); ++arm) {
-    if (HasTrace(plan.spec, plan.earlier, arm)) continue;
+  for (const std::size_t arm : ArmsToTrace(plan.spec, plan.earlier)) {
     const auto& variant = experiment::VariantOf(plan.spec, arm);
     auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")), stop);
     if (!can) return Fail(std::move(can.error()).In(variant.label));

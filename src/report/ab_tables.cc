@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/number_format.h"
+#include "base/parse_number.h"
 #include "base/printable.h"
 
 namespace culprit::report {
@@ -48,10 +48,9 @@ Cell ChangeCell(const Judgement* judgement) {
 
 Cell MebiCell(const std::optional<std::string>& mib) {
   if (!mib) return Absent();
-  double number = 0;
-  const auto [end, error] = std::from_chars(mib->data(), mib->data() + mib->size(), number);
-  if (error != std::errc()) return Absent();
-  return {Printable(*mib), number};
+  const auto number = base::ParseNumber<double>(*mib);
+  if (!number) return Absent();
+  return {Printable(*mib), *number};
 }
 
 // People need no column that is empty.

@@ -55,13 +55,13 @@ class Story {
   }
 
   [[nodiscard]] std::string Culprit() const {
-    const DeltaRow* row = Suspect();
+    const DeltaRow* row = attribution_.culprit();
     if (row == nullptr) {
       return fmt::format(
           "No {} stands out of the step-to-step noise in the direction of the change.",
           Name(attribution_.by));
     }
-    if (!HasNoise()) {
+    if (!attribution_.noise_known()) {
       return fmt::format(
           "{} changed most, by {} {}, {} of the traced change. One pass has no step-to-step noise "
           "to compare with: measure again before you believe a small row.",
@@ -97,7 +97,7 @@ class Story {
         "traced runs kernels changed by {} and idle time by {}: {}.",
         unit_.signed_text(traced), unit_.name(), unit_.signed_text(clock),
         unit_.signed_text(traced - Idle().delta()), unit_.signed_text(Idle().delta()),
-        TracingMadeIdle()
+        attribution_.tracing_made_idle()
             ? "idle is where tracing slows the host, so look at the kernels' rows, not at shares "
               "of the whole"
             : "the rows explain the traced runs, and what the clock adds is [unexplained]");
@@ -136,7 +136,7 @@ class Story {
 
   // What to look at next, from the largest row and what its change is made of.
   [[nodiscard]] std::vector<std::string> Advice() const {
-    const DeltaRow* row = Suspect();
+    const DeltaRow* row = attribution_.culprit();
     if (row == nullptr) {
       return {"Nothing to chase here: measure more pairs before looking at kernels."};
     }
@@ -154,36 +154,8 @@ class Story {
   }
 
  private:
-  // HasNoise is false where steps are unknown, as in a prefill.
-  [[nodiscard]] bool HasNoise() const {
-    return std::ranges::any_of(attribution_.rows, [](const DeltaRow& row) { return !!row.p; });
-  }
-
   [[nodiscard]] const DeltaRow& Idle() const {
     return *std::ranges::find(attribution_.rows, RowKind::kIdle, &DeltaRow::kind);
-  }
-
-  // TracingMadeIdle tells whether the traced change is nearer to the clock's without idle time.
-  [[nodiscard]] bool TracingMadeIdle() const {
-    const auto& untraced = attribution_.untraced;
-    if (!untraced || !untraced->traced_change_differs) return false;
-    const PerToken clock = untraced->b - untraced->a, traced = attribution_.traced_delta();
-    const auto apart = [&](PerToken change) { return std::abs((change - clock).millis()); };
-    return apart(traced - Idle().delta()) < apart(traced);
-  }
-
-  // Suspect is the row to talk about: the largest change in the direction of the whole that stands
-  // out, where there is noise to stand out of. Idle time that tracing made is left out of both.
-  [[nodiscard]] const DeltaRow* Suspect() const {
-    const bool without_idle = TracingMadeIdle();
-    const PerToken idle = without_idle ? Idle().delta() : PerToken(base::NanosF(0));
-    const double whole = (attribution_.traced_delta() - idle).value().count();
-    const auto found = std::ranges::find_if(attribution_.rows, [&](const DeltaRow& row) {
-      if (HasNoise() && !row.stands_out) return false;
-      if (without_idle && row.kind == RowKind::kIdle) return false;
-      return row.delta().value().count() * whole > 0;  // largest change first
-    });
-    return found == attribution_.rows.end() ? nullptr : &*found;
   }
 
   static std::string Runs(const analysis::Untraced& untraced) {

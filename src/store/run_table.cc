@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
 
 #include "base/did_you_mean.h"
+#include "base/parse_number.h"
 #include "experiment/contract.h"
 #include "store/recorded_runs.h"
 #include "sys/csv_rows.h"
@@ -85,10 +84,8 @@ class RunTableReader {
   Result<std::optional<double>> Number(std::string_view column) const {
     const std::string_view text = Text(column);
     if (text.empty()) return std::nullopt;
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-        value < 1e-6 || value > 1e9) {
+    const auto value = base::ParseNumber<double>(text);
+    if (!value || !(*value >= 1e-6 && *value <= 1e9)) {
       return Fail(Wrong(fmt::format("\"{}\" is no {}", text, column)).error());
     }
     return value;

@@ -10,6 +10,7 @@
 #include "base/number_format.h"
 #include "collect/ggml_ops/trace_files.h"
 #include "inject/wire/ggml_ops.h"
+#include "sys/folder.h"
 #include "sys/host_time.h"
 #include "sys/shared_objects.h"
 
@@ -118,8 +119,7 @@ Result<Collected> GgmlOps::Finish(sys::Process& server, const RequestTimes& requ
   std::copy_if(files.begin(), files.end(), std::back_inserter(collected.others),
                [&](const std::string& name) { return name != file; });
   const std::string path = (fs::path(folder_) / file).string();
-  std::error_code unreadable;
-  collected.bytes = fs::file_size(path, unreadable);
+  collected.bytes = sys::SizeOf(path);
   collected.how =
       fmt::format("SIGTERM; the trace had its end after {}; the server {}", base::Seconds(flush),
                   ended ? "ended by itself (" + stopped.exit.Text() + ")" : "was killed");

@@ -1,9 +1,10 @@
 #include "trace/ggml_ops/op_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <string_view>
+
+#include "base/parse_number.h"
 
 namespace culprit::trace::ggml_ops {
 namespace {
@@ -20,10 +21,7 @@ bool IsNumber(std::string_view text) {
 }
 
 Layer LayerNumber(std::string_view digits) {
-  std::uint16_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return {};
-  return number;
+  return base::ParseNumber<std::uint16_t>(digits);
 }
 
 // A tensor's name is taken apart: what it is called in every layer, and in which layer this one is.
