@@ -68,6 +68,13 @@ std::string Seconds(Nanos time) {
   return fmt::format("{} ns", time.count());
 }
 
+std::string Roughly(Nanos time) {
+  const auto s = static_cast<double>(time.count()) / 1e9;
+  if (s < 99.5) return fmt::format("{:.0f} s", s);
+  if (s < 99.5 * 60) return fmt::format("{:.0f} min", s / 60);
+  return fmt::format("{:.0f} h", s / 3600);
+}
+
 std::string Bytes(std::uint64_t size) {
   const auto bytes = static_cast<double>(size);
   if (bytes >= 1023.95 * (1 << 20)) return Fixed(bytes / (1 << 30), 1, false) + " GiB";

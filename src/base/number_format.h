@@ -37,6 +37,9 @@ std::string Grouped(std::int64_t value);
 // Seconds writes a stretch of time for people: "1.871 s", "35.2 ms", "4.9 µs", "860 ns".
 std::string Seconds(Nanos time);
 
+// Roughly writes a stretch of time that is an estimate: "40 s", "6 min", "2 h".
+std::string Roughly(Nanos time);
+
 // Bytes writes a size for people: "640 bytes", "37.0 KiB", "12.3 MiB", "1.4 GiB".
 std::string Bytes(std::uint64_t size);
 

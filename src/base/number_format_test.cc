@@ -80,6 +80,15 @@ TEST(NumberFormat, ChoosesTheUnitAfterRounding) {
   EXPECT_EQ(Seconds(Nanos(999'950'000)), "1.000 s");
 }
 
+TEST(NumberFormat, WritesAnEstimateOfTime) {
+  using std::chrono::seconds;
+  EXPECT_EQ(Roughly(Nanos(0)), "0 s");
+  EXPECT_EQ(Roughly(seconds(99)), "99 s");
+  EXPECT_EQ(Roughly(seconds(100)), "2 min");
+  EXPECT_EQ(Roughly(seconds(98 * 60)), "98 min");
+  EXPECT_EQ(Roughly(seconds(3 * 3600)), "3 h");
+}
+
 TEST(NumberFormat, WritesSizesForPeople) {
   EXPECT_EQ(Bytes(640), "640 bytes");
   EXPECT_EQ(Bytes(37 * 1024), "37.0 KiB");

@@ -151,6 +151,7 @@ class Staged {
   Status RunAll(const std::string& prompt, const std::string& slots) {
     const lab::Notebook notebook = NotebookWith(slots);
     if (stages_.measure) {
+      measuring_since_ = sys::BoottimeNow();
       auto outcome = lab::RunExperiment(run_.spec(), prompt, run_.info().floors, run_.trials(),
                                         bench_, notebook);
       if (!outcome) return Fail(std::move(outcome.error()));
@@ -204,7 +205,7 @@ class Staged {
             .end =
                 [this](const experiment::TrialRecord& record) {
                   auto kept = run_.EndTrial(record);
-                  if (kept) Say(LineOf(run_, record));
+                  if (kept) TellOf(record);
                   return kept;
                 },
             .starting =
@@ -213,6 +214,14 @@ class Staged {
                   return session_->EnsureGuardian();
                 },
             .slots = slots};
+  }
+
+  void TellOf(const experiment::TrialRecord& record) {
+    Say(LineOf(run_, record));
+    if (record.traced()) return;
+    const base::Nanos each = (sys::BoottimeNow() - measuring_since_) / ++measured_trials_;
+    if (const auto outlook = Outlook(run_.spec(), run_.trials(), each); !outlook.empty())
+      Say(outlook);
   }
 
   Status TellOfTheMachine() {
@@ -272,6 +281,8 @@ class Staged {
   std::string state_;
   host::Session* session_ = nullptr;
   lab::Outcome measured_{.finished = true};
+  base::HostTime measuring_since_{};
+  int measured_trials_ = 0;  // by this command
   std::vector<std::string> untraced_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/number_format.h"
 #include "base/printable.h"
 #include "cli/run_report.h"
@@ -42,6 +44,25 @@ std::string LineOf(const store::RunDirectory& run, const TrialRecord& record) {
   }
   const std::string log = record.valid() ? "" : LogOf(run, record);
   return log.empty() ? text : text + "; its log is " + log;
+}
+
+std::string Outlook(const experiment::Spec& spec, std::span<const TrialRecord> trials,
+                    base::Nanos per_trial) {
+  const int pair = trials.back().pair;
+  const std::size_t arms = experiment::ArmCount(spec);
+  for (std::size_t arm = 0; arm < arms; ++arm) {
+    const bool there = std::ranges::any_of(trials, [&](const TrialRecord& trial) {
+      return trial.pair == pair && trial.valid() && experiment::ArmOf(spec, trial) == arm;
+    });
+    if (!there) return "";
+  }
+  const stats::Design design = experiment::DesignOf(spec.design);
+  const auto pairs = static_cast<std::size_t>(pair) + 1;
+  if (design.IsLook(pairs)) return "";
+  const std::size_t look = *std::ranges::upper_bound(design.looks(), pairs);
+  const auto left = static_cast<base::Nanos::rep>((look - pairs) * arms);
+  return fmt::format("next look after {} pairs, in about {}", look,
+                     base::Roughly(left * per_trial));
 }
 
 }  // namespace culprit::cli

@@ -113,6 +113,27 @@ std::string_view Id(stats::Warning warning) {
   }
 }
 
+// ReachesBelowMargin tells whether the true change may be one that does not matter.
+bool ReachesBelowMargin(const Judgement& judgement) {
+  const auto& interval = *judgement.comparison->interval;
+  return std::min(std::abs(interval.low), std::abs(interval.high)) < judgement.margin.log();
+}
+
+// A difference that is hardly one, on a machine whose noise nobody measured.
+void AddUnknownFloorNote(const CandidateResult& candidate, const Judgement& judgement,
+                         std::vector<Note>& notes) {
+  const bool differs = judgement.verdict == stats::Verdict::kRegression ||
+                       judgement.verdict == stats::Verdict::kImprovement;
+  if (!differs || judgement.margin.floor || !ReachesBelowMargin(judgement)) return;
+  notes.push_back(
+      {Note::Level::kNotice, "floor_unknown",
+       fmt::format("{}, {}: the interval reaches below the margin of {}, as one in twenty does "
+                   "between equal servers. Run it again; culprit ab --aa measures the noise floor "
+                   "of a machine, which is the margin from then on",
+                   Printable(candidate.summary.label), Name(judgement.metric),
+                   base::Percent(judgement.margin.wanted))});
+}
+
 void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
                        std::vector<Note>& notes) {
   using Level = Note::Level;
@@ -125,6 +146,7 @@ void AddCandidateNotes(const Spec& spec, const CandidateResult& candidate,
           {Level::kWarning, std::string(Id(warning)),
            fmt::format("{}, {}: {}", label, Name(judgement->metric), Describe(warning))});
     }
+    AddUnknownFloorNote(candidate, *judgement, notes);
   }
   if (candidate.same_objects && !spec.design.same_variant) {
     notes.push_back({Level::kWarning, "same_identity",

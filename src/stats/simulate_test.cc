@@ -123,6 +123,23 @@ TEST(Simulate, VerdictsAreWrongInFivePercentOfExperimentsAtMost) {
   }
 }
 
+// A noisy machine, of which six sessions of a variant against itself were kept: the floor is at
+// least the half width of their intervals.
+TEST(Simulate, AMeasuredFloorHalvesTheWrongVerdictsAtLeast) {
+  const Noise noise = IndependentNoise(base::Fraction(0.05));
+  const Design design = Design::Sequential();
+  const auto order = InterleavedOrder(design.cap());
+  const Outcomes sessions = Simulate({noise, 0, design, order, {}}, 6, 3);
+  const Margin floor{kDecodeMargin, base::Fraction(std::expm1(sessions.mean_half_width()))};
+  const std::size_t experiments = Longer() ? 40'000 : 4'000;
+  const double without = Wrong(Simulate({noise, 0, design, order, {}}, experiments, 5));
+  const double with = Wrong(Simulate({noise, 0, design, order, floor}, experiments, 5));
+  fmt::print("wrong verdicts without a floor {:.1f} %, with one of {:.1f} % {:.1f} %\n",
+             100 * without, 100 * floor.floor->value(), 100 * with);
+  EXPECT_GT(without, 0.03);
+  EXPECT_LT(with, without / 2);
+}
+
 TEST(Simulate, ABlockedOrderIsWrongUnderDriftAndAnInterleavedOneIsNot) {
   const auto wrong = [](const Noise& noise, const std::vector<PairPlaces>& order) {
     return Wrong(Simulate({noise, 0, Design::Fixed(6), order, kNoMargin}, 1'000, 1));
