@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <ostream>
 #include <string>
 
 #include "analysis/classify.h"
@@ -44,6 +45,9 @@ std::map<std::string, double> SharesOf(const trace::Trace& trace) {
 struct Recording {
   const char* file;
   const char* expected;  // a category that must have at least a hundredth of the time
+
+  // The name of the test.
+  friend void PrintTo(const Recording& recording, std::ostream* out) { *out << recording.file; }
 };
 
 class Coverage : public testing::TestWithParam<Recording> {};
