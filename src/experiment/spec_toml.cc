@@ -57,7 +57,10 @@ class Table {
  private:
   void Read(std::string_view key, const toml::node& node, std::string& value) {
     const auto text = node.value_exact<std::string>();
-    if (!text || text->empty()) return Wrong(node, fmt::format("\"{}\" must be a text", key));
+    if (!text) return Wrong(node, fmt::format("\"{}\" must be a text", key));
+    if (text->empty()) {
+      return Wrong(node, fmt::format("\"{}\" is empty", key), "leave the line out instead");
+    }
     value = *text;
   }
   void Read(std::string_view key, const toml::node& node, bool& value) {
