@@ -45,4 +45,8 @@ base::Result<std::unique_ptr<Collector>> MakeCollector(std::string_view name) {
                     base::DidYouMean(name, CollectorNames()));
 }
 
+std::unique_ptr<Collector> MakeCounterCollector(std::vector<std::string> counters) {
+  return rocprofv3::MakeCollector({.counters = std::move(counters)});
+}
+
 }  // namespace culprit::collect
