@@ -15,9 +15,11 @@ using base::Result;
 using experiment::TrialRecord;
 
 // Whether an arm has a trace that counts.
-bool HasTrace(const experiment::Spec& spec, std::span<const TrialRecord> traces, std::size_t arm) {
+bool HasTrace(const experiment::Spec& spec, std::span<const TrialRecord> traces,
+              std::span<const std::string> counters, std::size_t arm) {
   return std::any_of(traces.begin(), traces.end(), [&](const TrialRecord& trial) {
-    return trial.valid() && experiment::ArmOf(spec, trial) == arm;
+    return trial.valid() && std::ranges::equal(trial.counters, counters) &&
+           experiment::ArmOf(spec, trial) == arm;
   });
 }
 
@@ -29,7 +31,7 @@ class Tracer {
   Result<std::vector<std::string>> Run() {
     std::vector<std::string> problems;
     for (std::size_t arm = 0; arm < experiment::ArmCount(plan_.spec); ++arm) {
-      if (HasTrace(plan_.spec, traces_, arm)) continue;
+      if (HasTrace(plan_.spec, traces_, plan_.counters, arm)) continue;
       auto problem = Trace(arm);
       if (!problem) return Fail(std::move(problem.error()));
       if (!problem->empty()) problems.push_back(*std::move(problem));
@@ -43,6 +45,7 @@ class Tracer {
     for (int round = 1;; ++round) {
       auto record = RunOnce(arm);
       if (!record) return Fail(std::move(record.error()));
+      record->counters = plan_.counters;
       auto objections =
           experiment::ObjectTo(*record, plan_.spec.workload, Measured(record->variant));
       std::move(objections.begin(), objections.end(), std::back_inserter(record->objections));
@@ -53,7 +56,7 @@ class Tracer {
       const bool passing =
           std::all_of(trial.objections.begin(), trial.objections.end(), experiment::Temporary);
       if (passing && round < kMostTraces) continue;
-      return fmt::format("{} has no trace: {}", experiment::LabelOf(plan_.spec, arm),
+      return fmt::format("{} has no {}: {}", experiment::LabelOf(plan_.spec, arm), Wanted(),
                          trial.objections.front().text);
     }
   }
@@ -74,6 +77,11 @@ class Tracer {
     return RunTrial(plan_.spec, plan_.prompt, planned, bench_);
   }
 
+  [[nodiscard]] std::string Wanted() const {
+    return plan_.counters.empty() ? "trace"
+                                  : fmt::format("counts of {}", fmt::join(plan_.counters, ", "));
+  }
+
   [[nodiscard]] const TrialRecord* Measured(const std::string& variant) const {
     const auto it = std::find_if(plan_.timed.begin(), plan_.timed.end(), [&](const auto& trial) {
       return trial.valid() && trial.variant == variant;
@@ -89,9 +97,10 @@ class Tracer {
 
 }  // namespace
 
-bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> traces) {
+bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> traces,
+                  std::span<const std::string> counters) {
   for (std::size_t arm = 0; arm < experiment::ArmCount(spec); ++arm) {
-    if (!HasTrace(spec, traces, arm)) return false;
+    if (!HasTrace(spec, traces, counters, arm)) return false;
   }
   return true;
 }
@@ -99,7 +108,7 @@ bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> tra
 base::Status CheckTraces(const TracePlan& plan, const sys::StopSignal& stop) {
   const auto collector = plan.collector();
   for (std::size_t arm = 0; arm < experiment::ArmCount(plan.spec); ++arm) {
-    if (HasTrace(plan.spec, plan.earlier, arm)) continue;
+    if (HasTrace(plan.spec, plan.earlier, plan.counters, arm)) continue;
     const auto& variant = experiment::VariantOf(plan.spec, arm);
     auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")), stop);
     if (!can) return Fail(std::move(can.error()).In(variant.label));
