@@ -36,7 +36,8 @@ std::string OrderText(const Spec& spec) {
 
 }  // namespace
 
-std::string PlanText(const Spec& spec, Stages stages) {
+std::string PlanText(const Spec& spec, Stages stages,
+                     std::span<const std::vector<std::string>> passes) {
   std::string text =
       fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
                   Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
@@ -56,6 +57,11 @@ std::string PlanText(const Spec& spec, Stages stages) {
   if (stages.trace) {
     text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
                         spec.collector.empty() ? "" : ", by " + spec.collector);
+  }
+  if (stages.count) {
+    for (const auto& pass : passes) {
+      text += fmt::format("\neach once under rocprofv3 --pmc {}", fmt::join(pass, " "));
+    }
   }
   for (const auto& unit : spec.machine.stop_services)
     text += fmt::format("\nstops {}", Printable(unit));
