@@ -131,6 +131,7 @@ Counted CountVariant(std::string label, std::span<const trace::CounterSet> passe
   for (const trace::CounterSet& pass : passes) {
     for (const base::StringId id : pass.counters) {
       std::string name(pass.strings.Get(id));
+      counted.launches_of_counter[name] += pass.launches;
       const bool known = std::find(counted.counters.begin(), counted.counters.end(), name) !=
                          counted.counters.end();
       if (!known) counted.counters.push_back(std::move(name));

@@ -102,6 +102,7 @@ TEST(Counters, OfSeveralPassesAreOnesOfOneRun) {
   EXPECT_THAT(RowsOf(counted, nullptr, "X")[1], "  mul_mat_vec_q 32 2/- 1/-");
   EXPECT_THAT(counted.counters, ElementsAre("W", "X"));
   EXPECT_THAT(counted.launches_of_passes, ElementsAre(2, 3));
+  EXPECT_EQ(counted.launches_of_counter.at("X"), 3);
 }
 
 TEST(Counters, ChangeOnlyWhereThereAreTwo) {

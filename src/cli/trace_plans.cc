@@ -54,6 +54,20 @@ Result<CounterPass> ParsePass(std::string_view text) {
   return Fail(ErrorCode::kUsage, "no counter is named", "--pmc", std::string(kAsk));
 }
 
+// What a run directory says is as foreign as what a user types: a name may become a flag, and no
+// name at all would make a trace.
+base::Status CheckPass(const CounterPass& pass, const std::string& run) {
+  for (const std::string& name : pass) {
+    if (!name.empty() && MayBeCounter(name)) continue;
+    return Fail(ErrorCode::kBadRequest,
+                "\"counter_passes\" holds " + base::Printable(name) + ", which is no counter",
+                run + "/run.json");
+  }
+  if (!pass.empty()) return {};
+  return Fail(ErrorCode::kBadRequest, "\"counter_passes\" holds a pass without counters",
+              run + "/run.json");
+}
+
 // Without a wish, the kernels' own profiler where there is one for the device.
 std::string CollectorFor(gpu::Vendor vendor) {
   return std::string(vendor == gpu::Vendor::kAmd ? collect::kRocprofv3 : collect::kGgmlOps);
@@ -112,7 +126,10 @@ Result<std::vector<lab::TracePlan>> TracePlans(const store::RunDirectory& run, S
     plans.push_back(*std::move(plan));
   }
   if (stages.count) {
-    for (const CounterPass& pass : passes) plans.push_back(PlanOfCounters(run, pass, prompt));
+    for (const CounterPass& pass : passes) {
+      if (auto fits = CheckPass(pass, run.path()); !fits) return Fail(std::move(fits.error()));
+      plans.push_back(PlanOfCounters(run, pass, prompt));
+    }
   }
   return plans;
 }

@@ -25,7 +25,7 @@ std::vector<CounterPass> PassesWith(std::vector<CounterPass> kept, std::vector<C
 
 // TracePlans are what the stages take of a run's variants beside times: nothing, a trace of each,
 // or counters of each, a plan for each pass. Records are those that the run has now. Fails with
-// kUsage on a collector that is none.
+// kUsage on a collector that is none, and with kBadRequest on a pass that the run should not have.
 base::Result<std::vector<lab::TracePlan>> TracePlans(const store::RunDirectory& run, Stages stages,
                                                      gpu::Vendor vendor,
                                                      std::span<const CounterPass> passes,

@@ -263,24 +263,25 @@ std::int64_t LaunchesOf(const Counted& counted) {
 }
 
 std::string Sentence(const Counted& counted) {
-  return fmt::format("{}: {} launches of {} kernels, {} counter{}.", Printable(counted.label),
+  const auto several = [](std::size_t count) { return count == 1 ? "" : "s"; };
+  return fmt::format("{}: {} launches of {} kernel{}, {} counter{}.", Printable(counted.label),
                      base::Grouped(LaunchesOf(counted)), counted.kernels.size(),
-                     counted.counters.size(), counted.counters.size() == 1 ? "" : "s");
+                     several(counted.kernels.size()), counted.counters.size(),
+                     several(counted.counters.size()));
 }
 
-// A counter that some launches have no value of.
+// Counters that some launches of their passes have no value of: "SQ_WAVES 30 of 34".
 std::string Incomplete(const Counted& counted) {
   std::string names;
-  for (const std::string& counter : counted.counters) {
-    std::int64_t values = 0, launches = 0;
+  for (const auto& [counter, launches] : counted.launches_of_counter) {
+    std::int64_t values = 0;
     for (const auto& kernel : counted.kernels) {
       const auto found = kernel.tally.counters.find(counter);
       if (found != kernel.tally.counters.end()) values += found->second.count;
-      launches += kernel.tally.launches;
     }
     if (values >= launches) continue;
-    names += fmt::format("{}{} of {}", names.empty() ? "" : ", ", Printable(counter),
-                         base::Grouped(values));
+    names += fmt::format("{}{} {} of {}", names.empty() ? "" : ", ", Printable(counter),
+                         base::Grouped(values), base::Grouped(launches));
   }
   return names;
 }
@@ -293,9 +294,9 @@ void AddNotes(const Counted& counted, bool several, std::vector<Note>& notes) {
   }
   if (const std::string names = Incomplete(counted); !names.empty()) {
     notes.push_back({Note::Level::kNotice, "values_missing",
-                     fmt::format("{}not every one of {} launches has a value, and means are of "
-                                 "those that have: {}",
-                                 subject, base::Grouped(LaunchesOf(counted)), names)});
+                     fmt::format("{}not every launch has a value, and means are of those that "
+                                 "have: {}",
+                                 subject, names)});
   }
   const auto& passes = counted.launches_of_passes;
   if (std::adjacent_find(passes.begin(), passes.end(), std::not_equal_to<>()) != passes.end()) {

@@ -53,12 +53,13 @@ TEST(CountersReport, HasNoTimes) {
 TEST(CountersReport, SaysWhatIsMissing) {
   Counted counted = CountedWith({"A", "B"});
   counted.kernels[0].tally.counters["B"].count = 3;
+  counted.launches_of_counter = {{"A", 4}, {"B", 4}};
   counted.launches_of_passes = {4, 5};
   const std::string text =
       WriteJson(CountersReport({&counted, 1}, {.title = "t", .missing = {"b has no counts of C"}}));
   EXPECT_THAT(text, HasSubstr("b has no counts of C"));
-  EXPECT_THAT(text, HasSubstr("not every one of 4 launches has a value, and means are of those "
-                              "that have: B of 3"));
+  EXPECT_THAT(text, HasSubstr("not every launch has a value, and means are of those that have: B 3 "
+                              "of 4\""));
   EXPECT_THAT(text, HasSubstr("passes launched different numbers of kernels: 4, 5"));
 }
 
