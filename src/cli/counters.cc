@@ -14,7 +14,6 @@ namespace culprit::cli {
 namespace {
 
 using base::ErrorCode;
-using base::Fail;
 using base::Result;
 
 constexpr Stages kStages{.count = true};
