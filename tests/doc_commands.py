@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-START_SERVERS = {"ab", "run", "trace"}
+START_SERVERS = {"ab", "run", "trace", "counters"}
 USAGE = 2
 
 
@@ -50,7 +50,7 @@ def prepare(folder, culprit):
 def check(command, culprit):
     """Runs a command; returns what is wrong with it, or None."""
     words = command.split()
-    dry = words[1] in START_SERVERS and "--resume" not in words
+    dry = words[1] in START_SERVERS and not {"--resume", "--read"} & set(words)
     line = re.sub(r"\s#.*$", "", command)
     if dry and "--dry-run" not in words:
         line += " --dry-run"

@@ -330,4 +330,12 @@ Explanation Explain(std::string_view full_name, trace::WorkKind kind, Launch lau
   return result;
 }
 
+LaunchClass ClassifyLaunch(std::string_view full_name, const Launch& launch, const RuleSet& rules) {
+  Explanation explanation = Explain(full_name, trace::WorkKind::kKernel, launch, rules);
+  Outcome& otherwise = explanation.outcomes.back();
+  std::string identity = IdentityOf(explanation.name, otherwise.role);
+  return {std::move(explanation.name), std::move(otherwise.category), std::move(otherwise.role),
+          std::move(identity)};
+}
+
 }  // namespace culprit::analysis

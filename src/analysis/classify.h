@@ -67,4 +67,12 @@ struct Explanation {
 Explanation Explain(std::string_view full_name, trace::WorkKind kind, Launch launch,
                     const RuleSet& rules);
 
+// LaunchClass is what the rules make of a kernel's launch whose place in the pass nobody knows.
+// Fields are as in Class.
+struct LaunchClass {
+  KernelName name;
+  std::string category, role, identity;
+};
+LaunchClass ClassifyLaunch(std::string_view full_name, const Launch& launch, const RuleSet& rules);
+
 }  // namespace culprit::analysis

@@ -41,6 +41,7 @@ enum class Finding {
   kTruncatedNames,
   kShapesMissing,
   kUnsupportedRecords,
+  kValuelessCounter,
   // windows and categories
   kEmptyWindow,
   kWindowsDisagree,

@@ -6,7 +6,7 @@ std::vector<Subcommand> AddSubcommands(CLI::App& program) {
   std::vector<Subcommand> all;
   for (const auto add :
        {AddInit, AddRun, AddAb, AddTrace, AddCalibrate, AddSummarize, AddPower, AddDoctor,
-        AddRestore, AddCompare, AddAnalyze, AddTraceInfo, AddClassify, AddGuardian}) {
+        AddRestore, AddCompare, AddAnalyze, AddCounters, AddTraceInfo, AddClassify, AddGuardian}) {
     all.push_back(add(program));
   }
   return all;

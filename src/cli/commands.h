@@ -21,6 +21,7 @@ Subcommand AddAnalyze(CLI::App& program);
 Subcommand AddCalibrate(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
+Subcommand AddCounters(CLI::App& program);
 Subcommand AddDoctor(CLI::App& program);
 Subcommand AddGuardian(CLI::App& program);
 Subcommand AddInit(CLI::App& program);

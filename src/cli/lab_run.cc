@@ -14,6 +14,7 @@
 #include "cli/prompt.h"
 #include "cli/restore_report.h"
 #include "cli/run_report.h"
+#include "cli/trace_plans.h"
 #include "cli/trial_line.h"
 #include "collect/registry.h"
 #include "experiment/contract.h"
@@ -66,13 +67,9 @@ Status CheckSameMachine(const experiment::Facts& before, const experiment::Facts
 }
 
 std::string_view CommandName(Stages stages) {
+  if (stages.count) return "counters";
   if (!stages.trace) return "ab";
   return stages.measure ? "run" : "trace";
-}
-
-// Without a wish, the kernels' own profiler where there is one for the device.
-std::string CollectorFor(gpu::Vendor vendor) {
-  return std::string(vendor == gpu::Vendor::kAmd ? collect::kRocprofv3 : collect::kGgmlOps);
 }
 
 void AddOnce(const std::string& note, std::vector<std::string>& notes) {
@@ -91,11 +88,13 @@ void TellOfWaiting(const gpu::IdleResult& so_far) {
 // Staged is one borrowing of the machine for the stages of a run directory.
 class Staged {
  public:
+  // given are the passes of counters that the command line asks for.
   Staged(const LabOptions& options, Stages stages, store::RunDirectory run,
-         const sys::StopSignal& stop)
+         std::vector<CounterPass> given, const sys::StopSignal& stop)
       : options_(options),
         stages_(stages),
         run_(std::move(run)),
+        given_(std::move(given)),
         stop_(stop),
         devices_(gpu::FindDevices()),
         bench_{.device = *devices_.devices.front(),
@@ -107,7 +106,7 @@ class Staged {
   tl::expected<LabRun, ExitCode> Run() {
     auto state = host::StateFolder();
     if (!state) return tl::unexpected(GiveUp(state.error()));
-    if (auto can = CheckTraces(); !can) return tl::unexpected(GiveUp(can.error()));
+    if (auto can = CheckCollectors(); !can) return tl::unexpected(GiveUp(can.error()));
     if (IsComplete()) {
       Say("nothing is left to do: every trial and every trace is there");
       return LabRun{std::move(run_), std::move(measured_), {}};
@@ -157,47 +156,50 @@ class Staged {
       if (!outcome) return Fail(std::move(outcome.error()));
       measured_ = *std::move(outcome);
     }
-    if (!stages_.trace || !measured_.finished) return {};
-    return Trace(prompt, notebook);
+    return measured_.finished ? Trace(prompt, notebook) : Status();
   }
 
   // Then there is no reason to stop anybody's service.
   bool IsComplete() {
     if (options_.resume.empty()) return false;
     if (stages_.measure && !EvaluateRun(run_).finished) return false;
-    return !stages_.trace || lab::HasAllTraces(run_.spec(), run_.traces());
+    return HasAllTraces(run_, stages_, Passes());
   }
 
   // Before hours of measuring, and not after them.
-  Status CheckTraces() {
-    if (!stages_.trace) return {};
-    const auto plan = PlanTraces("");
-    if (!plan) return Fail(plan.error());
-    auto can = lab::CheckTraces(*plan, stop_);
-    if (!can && stages_.measure) can.error().hint += "; culprit ab measures without traces";
-    return can;
-  }
-
-  Status Trace(const std::string& prompt, const lab::Notebook& notebook) {
-    const auto plan = PlanTraces(prompt);
-    if (!plan) return Fail(plan.error());
-    auto problems = lab::TakeTraces(*plan, bench_, notebook);
-    const bool stopped = !problems && problems.error().code == ErrorCode::kInterrupted;
-    if (!problems && (stopped || !stages_.measure)) return Fail(std::move(problems.error()));
-    // What was measured stands without its traces.
-    untraced_ = problems ? *std::move(problems) : std::vector{problems.error().Text()};
+  Status CheckCollectors() {
+    const auto plans = Plans("");
+    if (!plans) return Fail(plans.error());
+    for (const lab::TracePlan& plan : *plans) {
+      auto can = lab::CheckTraces(plan, stop_);
+      if (!can && stages_.measure) can.error().hint += "; culprit ab measures without traces";
+      if (!can) return can;
+    }
     return {};
   }
 
-  Result<lab::TracePlan> PlanTraces(const std::string& prompt) {
-    const std::string& wanted = run_.spec().collector;
-    const std::string name = wanted.empty() ? CollectorFor(bench_.device.info().vendor) : wanted;
-    if (auto known = collect::MakeCollector(name); !known) return Fail(std::move(known.error()));
-    return lab::TracePlan{.spec = run_.spec(),
-                          .prompt = prompt,
-                          .earlier = run_.traces(),
-                          .timed = run_.trials(),
-                          .collector = [name] { return *collect::MakeCollector(name); }};
+  Status Trace(const std::string& prompt, const lab::Notebook& notebook) {
+    for (std::size_t i = 0;; ++i) {
+      const auto plans = Plans(prompt);  // anew: each pass adds to the run
+      if (!plans) return Fail(plans.error());
+      if (i == plans->size()) return {};
+      auto problems = lab::TakeTraces((*plans)[i], bench_, notebook);
+      const bool stopped = !problems && problems.error().code == ErrorCode::kInterrupted;
+      if (!problems && (stopped || !stages_.measure)) return Fail(std::move(problems.error()));
+      // What was measured stands without its traces.
+      if (!problems) problems = std::vector{problems.error().Text()};
+      std::move(problems->begin(), problems->end(), std::back_inserter(untraced_));
+    }
+  }
+
+  Result<std::vector<lab::TracePlan>> Plans(const std::string& prompt) {
+    return TracePlans(run_, stages_, bench_.device.info().vendor, Passes(), prompt);
+  }
+
+  // A run remembers what it was asked for: one that is broken off goes on with all of it.
+  std::vector<CounterPass> Passes() {
+    if (!stages_.count) return {};
+    return PassesWith(run_.info().counter_passes, given_);
   }
 
   lab::Notebook NotebookWith(const std::string& slots) {
@@ -227,7 +229,7 @@ class Staged {
   Status TellOfTheMachine() {
     store::RunInfo info = run_.info();
     const experiment::Facts machine = MachineFacts(bench_.device);
-    const bool begun = !run_.trials().empty() || !run_.traces().empty();
+    const bool begun = !run_.trials().empty() || !run_.traces().empty() || !run_.counters().empty();
     if (begun) {
       if (auto same = CheckSameMachine(info.machine, machine); !same) return same;
       if (info.machine["boot_id"] != machine.at("boot_id")) {
@@ -238,6 +240,7 @@ class Staged {
     for (const auto& problem : devices_.problems) AddOnce(problem.Text(), info.notes);
     for (const auto& note : info.notes) Say(note);
     info.machine = machine;
+    if (stages_.count) info.counter_passes = Passes();
     if (auto written = run_.WriteInfo(info); !written || begun) return written;
     info.floors = FloorsFor(run_, state_);  // asks for the machine
     return run_.WriteInfo(std::move(info));
@@ -275,6 +278,7 @@ class Staged {
   const LabOptions& options_;
   Stages stages_;
   store::RunDirectory run_;
+  std::vector<CounterPass> given_;
   sys::StopSignal stop_;
   gpu::Devices devices_;
   lab::Bench bench_;
@@ -334,11 +338,20 @@ void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages) {
                     fmt::format("What takes the traces: {} [by device]", names))
         ->type_name("NAME");
   }
+  if (stages.count) {
+    command
+        .add_option("--pmc", options.passes,
+                    "What to count in one pass, names between commas or blanks; each further --pmc "
+                    "is another pass, and another start of each server [SQ_WAVES,GRBM_GUI_ACTIVE]")
+        ->type_name("NAMES")
+        ->allow_extra_args(false);
+  }
   command.add_option("--into", options.into, "The run directory to make [culprit-runs/…]")
       ->type_name("DIR");
   command
       .add_option("--resume", options.resume,
                   stages.measure ? "Go on with a run that was broken off"
+                  : stages.count ? "Count what this run directory lacks"
                                  : "Take the traces that this run directory lacks")
       ->type_name("DIR");
   command.add_option("--prompt", options.prompt_file, "A prompt that culprit calibrate made")
@@ -350,7 +363,7 @@ void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages) {
   for (CLI::Option* option :
        command.get_options([](const CLI::Option* each) { return each != nullptr; })) {
     const std::string name = option->get_single_name();
-    if (name != "help" && name != "resume" && name != "no-wait") {
+    if (name != "help" && name != "resume" && name != "no-wait" && name != "pmc") {
       command.get_option("--resume")->excludes(option);
     }
   }
@@ -359,7 +372,9 @@ void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages) {
 ExitCode PrintPlan(const LabOptions& options, Stages stages) {
   const auto spec = SpecFor(options, stages);
   if (!spec) return PrintError(spec.error());
-  std::fputs(PlanText(*spec, stages).c_str(), stdout);
+  auto passes = ParsePasses(options.passes);
+  if (!passes) return PrintError(passes.error());
+  std::fputs(PlanText(*spec, stages, PassesWith({}, *std::move(passes))).c_str(), stdout);
   const auto written = FlushStdout();
   return written ? ExitCode::kDone : PrintError(written.error());
 }
@@ -378,10 +393,12 @@ ExitCode AfterMeasuring(const LabRun& done, const experiment::Evaluation& evalua
 
 tl::expected<LabRun, ExitCode> RunStages(const LabOptions& options, Stages stages) {
   const auto stop = sys::StopOnSignals();  // before there is anything to leave half-made
+  auto passes = ParsePasses(options.passes);
+  if (!passes) return tl::unexpected(PrintError(passes.error()));
   auto run = OpenRun(options, stages);
   if (!run) return tl::unexpected(PrintError(run.error()));
   Say("run directory: " + run->path());
-  return Staged(options, stages, *std::move(run), stop).Run();
+  return Staged(options, stages, *std::move(run), *std::move(passes), stop).Run();
 }
 
 }  // namespace culprit::cli

@@ -12,16 +12,17 @@
 
 namespace culprit::cli {
 
-// LabOptions are the flags of the commands that run servers: ab, trace and run.
+// LabOptions are the flags of the commands that run servers: ab, trace, run and counters.
 struct LabOptions {
   SpecOptions spec;
+  std::vector<std::string> passes;  // of counters, as written
   std::string into, resume, prompt_file;
   bool dry_run = false, no_wait = false;
 };
 void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages);
 
 // LabRun is what the stages came to. measured is finished also where there was nothing to measure;
-// untraced tells why arms have no trace, a sentence each.
+// untraced tells why arms have no trace, or no counters, a sentence each.
 struct LabRun {
   store::RunDirectory run;
   lab::Outcome measured;

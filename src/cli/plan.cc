@@ -34,9 +34,26 @@ std::string OrderText(const Spec& spec) {
   return text;
 }
 
+std::string StagesText(const Spec& spec, Stages stages,
+                       std::span<const std::vector<std::string>> passes) {
+  std::string text;
+  if (stages.measure) text += OrderText(spec);
+  if (stages.trace) {
+    text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
+                        spec.collector.empty() ? "" : ", by " + spec.collector);
+  }
+  if (stages.count) {
+    for (const auto& pass : passes) {
+      text += fmt::format("\neach once under rocprofv3 --pmc {}", fmt::join(pass, " "));
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string PlanText(const Spec& spec, Stages stages) {
+std::string PlanText(const Spec& spec, Stages stages,
+                     std::span<const std::vector<std::string>> passes) {
   std::string text =
       fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
                   Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
@@ -52,11 +69,7 @@ std::string PlanText(const Spec& spec, Stages stages) {
                            : fmt::format("  without {}\n", key);
     }
   }
-  if (stages.measure) text += OrderText(spec);
-  if (stages.trace) {
-    text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
-                        spec.collector.empty() ? "" : ", by " + spec.collector);
-  }
+  text += StagesText(spec, stages, passes);
   for (const auto& unit : spec.machine.stop_services)
     text += fmt::format("\nstops {}", Printable(unit));
   for (const auto& unit : spec.machine.stop_user_services) {

@@ -1,19 +1,23 @@
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "experiment/spec.h"
 
 namespace culprit::cli {
 
 // Stages says what is done with the servers of an experiment: time them against each other, take a
-// trace of each, or both.
+// trace of each, or both; or count what their kernels do, which goes with neither.
 struct Stages {
-  bool measure = false, trace = false;
+  bool measure = false, trace = false, count = false;
 };
 
 // PlanText says what the stages of an experiment would run, and in which order: every command, what
 // it sets in its environment, and what is borrowed of the machine. It starts and touches nothing.
-std::string PlanText(const experiment::Spec& spec, Stages stages);
+// passes are the counters of each run where the stages count.
+std::string PlanText(const experiment::Spec& spec, Stages stages,
+                     std::span<const std::vector<std::string>> passes);
 
 }  // namespace culprit::cli

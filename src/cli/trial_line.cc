@@ -25,7 +25,9 @@ std::string Timed(const std::string& label, const TrialRecord& record) {
 }
 
 std::string Traced(const std::string& label, const TrialRecord& record) {
-  std::string text = fmt::format("trace {} · {} · {}", record.id, record.collector, label);
+  std::string text = fmt::format("{} {} · {} · {}", record.counted() ? "counts" : "trace",
+                                 record.id, record.collector, label);
+  if (record.counted()) text += fmt::format(" · {}", fmt::join(record.counters, ", "));
   if (record.trace) {
     text += fmt::format(" · {} in {} · {}", base::Bytes(record.trace->bytes),
                         base::Seconds(record.trace->flush), base::Printable(record.trace->how));

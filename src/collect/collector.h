@@ -45,6 +45,10 @@ class Collector {
   virtual ~Collector() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;  // "rocprofv3"
 
+  // Suspicion says what of it is known to kill servers, and what to do: a clause to stand behind
+  // how one died; "" when nothing is known.
+  [[nodiscard]] virtual std::string Suspicion() const { return ""; }
+
   // Check fails with kEnvironment when its tool is not there, and with kServer when this server
   // cannot be traced by it; each says what to do instead. Fails with kInterrupted as well.
   [[nodiscard]] virtual base::Status Check(const Subject& subject,

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 
+#include "base/check.h"
 #include "base/did_you_mean.h"
 #include "collect/ggml_ops/ggml_ops.h"
 #include "collect/rocprofv3/rocprofv3.h"
@@ -43,6 +44,11 @@ base::Result<std::unique_ptr<Collector>> MakeCollector(std::string_view name) {
   if (row != kRows.end()) return row->make();
   return base::Fail(base::ErrorCode::kUsage, "there is no collector " + std::string(name), "",
                     base::DidYouMean(name, CollectorNames()));
+}
+
+std::unique_ptr<Collector> MakeCounterCollector(std::vector<std::string> counters) {
+  CULPRIT_CHECK(!counters.empty());  // none would be a trace of kernels
+  return rocprofv3::MakeCollector({.counters = std::move(counters)});
 }
 
 }  // namespace culprit::collect

@@ -90,11 +90,15 @@ struct TrialRecord {
   std::vector<std::string> foreign_processes;
   std::optional<base::Nanos> load_time;  // from the start to the first healthy answer
   std::vector<Objection> objections;
-  std::string collector;  // "rocprofv3"; "" when nothing traced the server
+  std::string collector;  // "rocprofv3", "rocprofv3 --pmc"; "" when nothing traced the server
   std::optional<CollectedTrace> trace;
+  // Names of what was counted of each kernel; empty in any other trial. Such a trial's kernels ran
+  // one by one: its trace has counters instead of times.
+  std::vector<std::string> counters = {};
 
   [[nodiscard]] bool valid() const { return objections.empty() && completion.has_value(); }
   [[nodiscard]] bool traced() const { return !collector.empty(); }
+  [[nodiscard]] bool counted() const { return !counters.empty(); }
 };
 
 }  // namespace culprit::experiment

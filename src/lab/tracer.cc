@@ -14,13 +14,15 @@ using base::Fail;
 using base::Result;
 using experiment::TrialRecord;
 
-// ArmsToTrace are the arms that have no trace that counts.
+// ArmsToTrace are the arms that have no trace that counts, or no pass of the counters.
 std::vector<std::size_t> ArmsToTrace(const experiment::Spec& spec,
-                                     std::span<const TrialRecord> traces) {
+                                     std::span<const TrialRecord> traces,
+                                     std::span<const std::string> counters) {
   std::vector<std::size_t> arms;
   for (std::size_t arm = 0; arm < experiment::ArmCount(spec); ++arm) {
     const bool traced = std::any_of(traces.begin(), traces.end(), [&](const TrialRecord& trial) {
-      return trial.valid() && experiment::ArmOf(spec, trial) == arm;
+      return trial.valid() && std::ranges::equal(trial.counters, counters) &&
+             experiment::ArmOf(spec, trial) == arm;
     });
     if (!traced) arms.push_back(arm);
   }
@@ -34,7 +36,7 @@ class Tracer {
 
   Result<std::vector<std::string>> Run() {
     std::vector<std::string> problems;
-    for (const std::size_t arm : ArmsToTrace(plan_.spec, plan_.earlier)) {
+    for (const std::size_t arm : ArmsToTrace(plan_.spec, plan_.earlier, plan_.counters)) {
       auto problem = Trace(arm);
       if (!problem) return Fail(std::move(problem.error()));
       if (!problem->empty()) problems.push_back(*std::move(problem));
@@ -48,6 +50,7 @@ class Tracer {
     for (int round = 1;; ++round) {
       auto record = RunOnce(arm);
       if (!record) return Fail(std::move(record.error()));
+      record->counters = plan_.counters;
       auto objections =
           experiment::ObjectTo(*record, plan_.spec.workload, Measured(record->variant));
       std::move(objections.begin(), objections.end(), std::back_inserter(record->objections));
@@ -58,7 +61,7 @@ class Tracer {
       const bool passing =
           std::all_of(trial.objections.begin(), trial.objections.end(), experiment::Temporary);
       if (passing && round < kMostTraces) continue;
-      return fmt::format("{} has no trace: {}", experiment::LabelOf(plan_.spec, arm),
+      return fmt::format("{} has no {}: {}", experiment::LabelOf(plan_.spec, arm), Wanted(),
                          trial.objections.front().text);
     }
   }
@@ -79,6 +82,11 @@ class Tracer {
     return RunTrial(plan_.spec, plan_.prompt, planned, bench_);
   }
 
+  [[nodiscard]] std::string Wanted() const {
+    return plan_.counters.empty() ? "trace"
+                                  : fmt::format("counts of {}", fmt::join(plan_.counters, ", "));
+  }
+
   [[nodiscard]] const TrialRecord* Measured(const std::string& variant) const {
     const auto it = std::find_if(plan_.timed.begin(), plan_.timed.end(), [&](const auto& trial) {
       return trial.valid() && trial.variant == variant;
@@ -94,13 +102,14 @@ class Tracer {
 
 }  // namespace
 
-bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> traces) {
-  return ArmsToTrace(spec, traces).empty();
+bool HasAllTraces(const experiment::Spec& spec, std::span<const TrialRecord> traces,
+                  std::span<const std::string> counters) {
+  return ArmsToTrace(spec, traces, counters).empty();
 }
 
 base::Status CheckTraces(const TracePlan& plan, const sys::StopSignal& stop) {
   const auto collector = plan.collector();
-  for (const std::size_t arm : ArmsToTrace(plan.spec, plan.earlier)) {
+  for (const std::size_t arm : ArmsToTrace(plan.spec, plan.earlier, plan.counters)) {
     const auto& variant = experiment::VariantOf(plan.spec, arm);
     auto can = collector->Check(SubjectOf(LaunchOf(plan.spec, variant, 0, "")), stop);
     if (!can) return Fail(std::move(can.error()).In(variant.label));

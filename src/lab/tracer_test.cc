@@ -56,13 +56,15 @@ class Traces : public FakeLab {
                        .prompt = kPrompt,
                        .earlier = earlier_,
                        .timed = timed_,
-                       .collector = [this] { return std::make_unique<FakeCollector>(failure_); }},
+                       .collector = [this] { return std::make_unique<FakeCollector>(failure_); },
+                       .counters = counters_},
                       bench, notebook_);
   }
 
   gpu::ScriptedDevice device_{Idle};
   std::optional<base::Error> failure_;
   std::vector<TrialRecord> earlier_, timed_, kept_;
+  std::vector<std::string> counters_;
   Notebook notebook_{.begin = [this]() -> base::Result<std::string> {
                        const std::string folder =
                            folder_.path() + "/" + std::to_string(kept_.size());
@@ -104,6 +106,28 @@ TEST_F(Traces, AreTakenOnlyWhereTheyAreMissing) {
   ASSERT_EQ(kept_.size(), 1u);
   EXPECT_EQ(kept_[0].variant, "a");
   EXPECT_EQ(kept_[0].id, 3);
+}
+
+// A pass of counting has what it asks for, a trace or another pass has not.
+TEST_F(Traces, OfAPassAreTakenBesideOthers) {
+  TrialRecord trace{.id = 1, .variant = "a", .baseline = true, .collector = "fake"};
+  trace.completion.emplace();
+  TrialRecord other = trace;
+  other.id = 2;
+  other.counters = {"SQ_WAVES"};
+  earlier_ = {trace, other};
+  counters_ = {"L2CacheHit", "SQ_WAVES"};
+  spec_.variants.resize(1);
+  ASSERT_TRUE(Take());
+  ASSERT_EQ(kept_.size(), 1u);
+  EXPECT_EQ(kept_[0].id, 3);
+  EXPECT_EQ(kept_[0].counters, counters_);
+  earlier_.push_back(kept_[0]);
+  EXPECT_TRUE(HasAllTraces(spec_, earlier_, counters_));
+  EXPECT_FALSE(HasAllTraces(spec_, earlier_, std::vector<std::string>{"L2CacheHit"}));
+  failure_ = base::Error{ErrorCode::kDamagedTrace, "it is torn"};
+  counters_ = {"A", "B"};
+  EXPECT_THAT(Take().value(), ElementsAre("a has no counts of A, B: it is torn"));
 }
 
 TEST_F(Traces, ThatAreLostLeaveTheOthers) {

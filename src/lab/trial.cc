@@ -84,16 +84,25 @@ class OneTrial {
         return Fail(std::move(done.error()));
       }
       record_.completion.reset();
-      ObjectToServer(LostPort(*port) ? "port_taken" : "server_failed", std::move(done.error()));
+      if (LostPort(*port)) {
+        ObjectToServer("port_taken", std::move(done.error()));
+      } else {
+        ObjectToServer("server_failed", std::move(done.error()), Suspicion());
+      }
     }
     return std::move(record_);
   }
 
  private:
   // Its hint names the log where it is now; the folder will get another name.
-  void ObjectToServer(std::string id, base::Error error) {
-    error.hint.clear();
+  void ObjectToServer(std::string id, base::Error error, std::string hint = "") {
+    error.hint = std::move(hint);
     Object(std::move(id), error.Text());
+  }
+
+  // What is said of a server that did not end well beside what its log says.
+  [[nodiscard]] std::string Suspicion() const {
+    return planned_.collector == nullptr ? "" : planned_.collector->Suspicion();
   }
 
   // The folder will get another name: what lies in it is told by its name there.

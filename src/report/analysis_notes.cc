@@ -101,11 +101,8 @@ void AddFindings(const Analysis& analysis, const Told& told, const Add& add) {
         entry.finding == base::Finding::kSummedExceedsExclusive) {
       continue;
     }
-    const auto& info = base::Describe(entry.finding);
-    std::string text = fmt::format("{} ({})", info.what, base::Grouped(entry.count));
-    if (!entry.example.empty()) text += ": " + base::Shortened(base::Printable(entry.example), 120);
-    if (!info.advice.empty()) text += fmt::format("; {}", info.advice);
-    add(LevelOf(info.severity), info.id, text);
+    const Note note = FindingNote(entry);
+    add(note.level, note.id, note.text);
   }
   if (analysis.diagnostics.Has(base::Finding::kSummedExceedsExclusive)) {
     add(Note::Level::kNotice, "summed_exceeds_exclusive", SummedSentence(analysis, told));
@@ -162,6 +159,14 @@ void AddProof(const analysis::Proof& proof, const std::string& subject,
   for (const auto& item : proof.items) {
     checks.push_back({item.id, subject, base::Printable(item.sentence), item.holds});
   }
+}
+
+Note FindingNote(const base::Diagnostics::Entry& entry) {
+  const auto& info = base::Describe(entry.finding);
+  std::string text = fmt::format("{} ({})", info.what, base::Grouped(entry.count));
+  if (!entry.example.empty()) text += ": " + base::Shortened(base::Printable(entry.example), 120);
+  if (!info.advice.empty()) text += fmt::format("; {}", info.advice);
+  return {LevelOf(info.severity), std::string(info.id), std::move(text)};
 }
 
 void SortNotes(std::vector<Note>& notes) {

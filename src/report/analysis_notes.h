@@ -20,6 +20,9 @@ void AddFileNotes(const analysis::Analysis& whole, std::vector<Note>& notes);
 // AddProof appends the completeness proof of one trace.
 void AddProof(const analysis::Proof& proof, const std::string& subject, std::vector<Check>& checks);
 
+// FindingNote is the sentence about one finding: what, how often, the first example, what to do.
+Note FindingNote(const base::Diagnostics::Entry& entry);
+
 // SortNotes puts severe notes first and keeps the order otherwise.
 void SortNotes(std::vector<Note>& notes);
 

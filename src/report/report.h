@@ -79,7 +79,8 @@ struct Check {
 // incomplete: the proof failed and the reader asked for the tables all the same. Each writer marks
 // the whole report and each table.
 struct Report {
-  std::string kind;  // "compare", "analyze", "trace-info", "classify", "power", "ab", "doctor"
+  std::string kind;  // "compare", "analyze", "trace-info", "classify", "power", "ab", "doctor",
+                     // "counters"
   std::string title;
   bool incomplete = false;
   std::vector<std::string> headline;  // sentences; the first is the answer

@@ -11,11 +11,21 @@ namespace {
 
 constexpr std::size_t kLongest = 300;
 
-// What only a line that explains a crash says. Sources: ggml, glibc and its loader.
-constexpr std::array<std::string_view, 10> kCrash = {
-    "GGML_ASSERT",         "GGML_ABORT",       "CUDA error", "ROCm error",
-    "HIP error",           "SYCL error",       "vk::",       "error while loading shared libraries",
-    "symbol lookup error", "terminate called",
+// What only a line that explains a crash says. Sources: ggml, glibc and its loader, ROCm's
+// profiler.
+constexpr std::array<std::string_view, 12> kCrash = {
+    "GGML_ASSERT",
+    "GGML_ABORT",
+    "CUDA error",
+    "ROCm error",
+    "HIP error",
+    "SYCL error",
+    "vk::",
+    "error while loading shared libraries",
+    "symbol lookup error",
+    "terminate called",
+    "ROCPROFILER_STATUS_ERROR",
+    "hsa_ven_amd_aqlprofile",
 };
 
 // What a line says that explains why a server did not get ready. Source: llama.cpp.
@@ -33,7 +43,9 @@ constexpr std::array<std::string_view, 11> kRefusal = {
     "couldn't bind",
 };
 
-constexpr std::array<std::string_view, 4> kComplaint = {"error:", "Error:", "failed to", "fatal"};
+// The last one is rocprofv3's, which some releases go on after.
+constexpr std::array<std::string_view, 5> kComplaint = {"error:", "Error:", "failed to", "fatal",
+                                                        "Unable to find all counters"};
 
 template <std::size_t N>
 bool SaysOneOf(std::string_view line, const std::array<std::string_view, N>& words) {

@@ -33,6 +33,12 @@ TEST(FirstErrorLine, TellsWhyAServerLeft) {
        "main: couldn't bind HTTP server socket, hostname: 127.0.0.1, port: 8101"},
       {"llama-server: error while loading shared libraries: libllama.so.0: cannot open\n",
        "llama-server: error while loading shared libraries: libllama.so.0: cannot open"},
+      {"F1130 11:20:22.1 47 tool.cpp:960] Unable to find all counters for agent 1 in [A]. Found: "
+       "[]\n",
+       "F1130 11:20:22.1 47 tool.cpp:960] Unable to find all counters for agent 1 in [A]. Found: "
+       "[]"},
+      {"error: slot is busy\nhsa_ven_amd_aqlprofile_get_info: HSA_STATUS_ERROR\n",
+       "hsa_ven_amd_aqlprofile_get_info: HSA_STATUS_ERROR"},
       {"fine\nmtmd: failed to read \x1B[31mfile", "mtmd: failed to read \\x1b[31mfile"},
   };
   for (const auto& [log, line] : cases) EXPECT_EQ(FirstErrorLine(log), line);

@@ -115,6 +115,7 @@ TrialRecord Read(JsonFields& fields) {
     objection.Need("text", record.objections.back().text);
   });
   fields.Take("collector", record.collector);
+  fields.Take("counters", record.counters);
   fields.Within("trace", [&](JsonFields& trace) { record.trace = ReadTrace(trace); });
   return record;
 }
@@ -139,6 +140,7 @@ std::string WriteRecord(const TrialRecord& record) {
   json["foreign_processes"] = record.foreign_processes;
   json["objects"] = record.objects;
   if (record.traced()) json["collector"] = record.collector;
+  if (record.counted()) json["counters"] = record.counters;
   if (record.trace) json["trace"] = Write(*record.trace);
   // Names of processes and what servers print may be no UTF-8.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

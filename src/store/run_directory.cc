@@ -35,6 +35,7 @@ constexpr const char* kInfoFile = "run.json";
 constexpr const char* kPromptFile = "prompt.txt";
 constexpr const char* kTrials = "trials";
 constexpr const char* kTraces = "traces";
+constexpr const char* kCounters = "counters";
 constexpr const char* kNext = "trials/.next";
 
 std::string WriteJson(const RunInfo& info) {
@@ -43,6 +44,7 @@ std::string WriteJson(const RunInfo& info) {
             {"created", info.created},
             {"machine", info.machine},
             {"notes", info.notes}};
+  if (!info.counter_passes.empty()) json["counter_passes"] = info.counter_passes;
   if (info.floors.decode) json["noise_floor"]["decode"] = info.floors.decode->value();
   if (info.floors.prefill) json["noise_floor"]["prefill"] = info.floors.prefill->value();
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -69,6 +71,7 @@ Result<RunInfo> ReadJson(std::string_view text) {
   fields.Take("created", info.created);
   fields.Take("machine", info.machine);
   fields.Take("notes", info.notes);
+  fields.Take("counter_passes", info.counter_passes);
   fields.Within("noise_floor", [&](base::JsonFields& floors) {
     info.floors = {Floor(floors, "decode"), Floor(floors, "prefill")};
   });
@@ -95,26 +98,40 @@ Result<TrialRecord> ReadTrial(const std::string& folder) {
   return record;
 }
 
-// What is left of a trace whose record cannot be read: "003-f16" is the third, of f16.
-TrialRecord DamagedTrace(const std::string& name, const base::Error& error) {
+// What is left of a trace whose record cannot be read: "003-f16" is the third, of f16. Counters are
+// such a trace, and have their kind from their folder.
+TrialRecord DamagedTrace(const std::string& name, const base::Error& error, bool counted) {
   const std::size_t dash = std::min(name.find('-'), name.size() - 1);
   TrialRecord record{.variant = name.substr(dash + 1), .collector = "unknown"};
   record.id = base::ParseNumber<int>(name.substr(0, dash)).value_or(0);
+  if (counted) record.counters = {"unknown"};
   record.objections = {{"record_damaged", error.Text()}};
   return record;
 }
 
+// A count that got among traces would be taken for one, whose times mean something.
+Result<TrialRecord> InItsPlace(Result<TrialRecord> record, const std::string& folder,
+                               bool counted) {
+  if (!record || record->counted() == counted) return record;
+  return Fail(ErrorCode::kBadRequest,
+              counted ? "nothing was counted in this trial"
+                      : "this trial counted: its times are no speed, and its place is counters/",
+              folder);
+}
+
 // In the order of their ids. A trace is no part of a verdict: it may be damaged.
-Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where, bool traces) {
+Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where) {
+  const bool counted = where.filename() == kCounters;
+  const bool traces = counted || where.filename() == kTraces;
   auto names = sys::NamesIn(where.string());
   if (!names) return Fail(std::move(names.error()));
   std::vector<TrialRecord> trials;
   for (const std::string& name : *names) {
     const std::string folder = (where / name).string();
     if (std::isdigit(name.front()) == 0 || !sys::IsFolder(folder)) continue;  // nobody's trial
-    auto trial = ReadTrial(folder);
+    auto trial = InItsPlace(ReadTrial(folder), folder, counted);
     if (!trial && !traces) return Fail(std::move(trial.error()));
-    trials.push_back(trial ? *std::move(trial) : DamagedTrace(name, trial.error()));
+    trials.push_back(trial ? *std::move(trial) : DamagedTrace(name, trial.error(), counted));
   }
   std::sort(trials.begin(), trials.end(),
             [](const TrialRecord& a, const TrialRecord& b) { return a.id < b.id; });
@@ -194,16 +211,15 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   auto info = ReadJson(*info_text);
   if (!info) return Fail(std::move(info.error()).In(info_file));
   RunDirectory run(path, *std::move(spec), *std::move(info));
-  auto trials = ReadTrials(fs::path(path) / kTrials, false);
-  if (!trials) return Fail(std::move(trials.error()));
-  run.trials_ = *std::move(trials);
-  if (sys::IsThere(path + "/" + kTraces)) {  // it comes with the first trace
-    auto traces = ReadTrials(fs::path(path) / kTraces, true);
-    if (!traces) return Fail(std::move(traces.error()));
-    run.traces_ = *std::move(traces);
-  }
-  for (const auto* each : {&run.trials_, &run.traces_}) {
-    if (auto fits = run.CheckSettings(*each); !fits) return Fail(std::move(fits.error()));
+  for (const auto& [name, list] :
+       {std::pair(kTrials, &run.trials_), std::pair(kTraces, &run.traces_),
+        std::pair(kCounters, &run.counters_)}) {
+    // The others come with the first of their kind.
+    if (name != kTrials && !sys::IsThere(path + "/" + name)) continue;
+    auto trials = ReadTrials(fs::path(path) / name);
+    if (!trials) return Fail(std::move(trials.error()));
+    *list = *std::move(trials);
+    if (auto fits = run.CheckSettings(*list); !fits) return Fail(std::move(fits.error()));
   }
   return run;
 }
@@ -258,12 +274,17 @@ Status RunDirectory::EndTrial(TrialRecord record) {
   if (!written) return written;
   const fs::path parent = fs::path(folder).parent_path();
   std::error_code error;
-  fs::create_directories(parent, error);  // traces/ comes with the first trace
+  fs::create_directories(parent, error);  // traces/ and counters/ come with the first
   if (!error) fs::rename(next, folder, error);
   if (error) return CannotWrite(folder, error);
   if (auto flushed = sys::FlushFolder(parent.string()); !flushed) return flushed;
-  (record.traced() ? traces_ : trials_).push_back(std::move(record));
+  ListOf(record).push_back(std::move(record));
   return {};
+}
+
+std::vector<TrialRecord>& RunDirectory::ListOf(const TrialRecord& record) {
+  if (record.counted()) return counters_;
+  return record.traced() ? traces_ : trials_;
 }
 
 bool RunDirectory::RemoveUnused() const {
@@ -284,8 +305,8 @@ bool RunDirectory::RemoveUnused() const {
 }
 
 std::string RunDirectory::FolderOf(const TrialRecord& record) const {
-  return fmt::format("{}/{}/{:03}-{}", path_, record.traced() ? kTraces : kTrials, record.id,
-                     record.variant);
+  const char* const kind = record.counted() ? kCounters : record.traced() ? kTraces : kTrials;
+  return fmt::format("{}/{}/{:03}-{}", path_, kind, record.id, record.variant);
 }
 
 TrialFiles RunDirectory::FilesOf(const TrialRecord& record) const {

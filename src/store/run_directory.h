@@ -19,6 +19,7 @@ struct RunInfo {
   experiment::Facts machine;       // "kernel", "gpu", "driver", "boot_id", …
   std::vector<std::string> notes;  // what could not be done, such as a missing power profile
   experiment::NoiseFloors floors;  // known when the run began: the same verdicts later, elsewhere
+  std::vector<std::vector<std::string>> counter_passes = {};  // asked for, names of counters each
 };
 
 // RunDirectory is one experiment on disk: the wall between what runs servers and what reads
@@ -31,6 +32,7 @@ struct RunInfo {
 //   trials/001-f16/      trial.json, request.json, server.log, … of one trial
 //   trials/.next/        the trial that is being run
 //   traces/001-f16/      the same of a traced trial, with its trace: never among the timed ones
+//   counters/001-f16/    the same of a trial that counted: never among timed or traced ones
 //
 // A trial's folder appears whole, by a rename: after a crash there are the trials that ended, and
 // perhaps .next, which nobody reads. The folder may be moved and packed: paths in it name the files
@@ -55,6 +57,9 @@ class RunDirectory {
   // traces are the traced trials, in the order in which they were run. Their ids count on their
   // own.
   [[nodiscard]] const std::vector<experiment::TrialRecord>& traces() const { return traces_; }
+  // counters are the trials that counted, in the order in which they were run, with ids of their
+  // own. Who asks for times or traces does not get them.
+  [[nodiscard]] const std::vector<experiment::TrialRecord>& counters() const { return counters_; }
 
   base::Status WritePrompt(std::string_view prompt) const;
   [[nodiscard]] base::Result<std::string> ReadPrompt() const;
@@ -64,8 +69,8 @@ class RunDirectory {
   // BeginTrial empties trials/.next and returns its path.
   [[nodiscard]] base::Result<std::string> BeginTrial() const;
   // EndTrial writes trial.json and request.json into trials/.next, flushes it to disk, gives it its
-  // name and adds the record to trials(), or to traces() when it is a traced one. Fails with
-  // kUnreadable; then they are as before.
+  // name and adds the record to trials(), to traces() when it is a traced one, or to counters().
+  // Fails with kUnreadable; then they are as before.
   base::Status EndTrial(experiment::TrialRecord record);
 
   // RemoveUnused removes a run directory in which nothing was run and nothing logged. Returns
@@ -82,11 +87,13 @@ class RunDirectory {
       : path_(std::move(path)), spec_(std::move(spec)), info_(std::move(info)) {}
   [[nodiscard]] base::Status CheckSettings(
       const std::vector<experiment::TrialRecord>& trials) const;
+  // ListOf is where a record belongs.
+  std::vector<experiment::TrialRecord>& ListOf(const experiment::TrialRecord& record);
 
   std::string path_;
   experiment::Spec spec_;
   RunInfo info_;
-  std::vector<experiment::TrialRecord> trials_, traces_;
+  std::vector<experiment::TrialRecord> trials_, traces_, counters_;
 };
 
 // IsRunDirectory tells whether a path looks like one, or is one that may not be looked at.

@@ -132,6 +132,49 @@ TEST(RunDirectory, KeepsTracedTrialsApart) {
   EXPECT_EQ(files.log, std::nullopt) << "it has none";
 }
 
+// A count must never meet a time: what counted is in a third place, and nowhere else.
+TEST(RunDirectory, KeepsTrialsThatCountedApartFromBoth) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {.counter_passes = {{"A", "B"}, {"C"}}});
+  ASSERT_TRUE(run && run->BeginTrial() && run->EndTrial(FullRecord()));
+  TrialRecord counted = FullRecord();
+  counted.id = 1;
+  counted.collector = "rocprofv3 --pmc";
+  counted.counters = {"A", "B"};
+  ASSERT_TRUE(run->BeginTrial() && run->EndTrial(counted));
+  const std::string place = path + "/counters/001-q4";
+  EXPECT_TRUE(fs::exists(place + "/trial.json"));
+
+  const auto again = RunDirectory::Open(path);
+  ASSERT_TRUE(again) << again.error().Text();
+  EXPECT_EQ(again->trials().size(), 1U);
+  EXPECT_TRUE(again->traces().empty());
+  ASSERT_EQ(again->counters().size(), 1U);
+  EXPECT_EQ(again->counters()[0].counters, counted.counters);
+  EXPECT_EQ(again->FolderOf(again->counters()[0]), place);
+  EXPECT_EQ(again->info().counter_passes.size(), 2U);
+
+  fs::create_directory(path + "/traces");
+  fs::copy(place, path + "/traces/001-q4");
+  const auto moved = RunDirectory::Open(path);
+  ASSERT_TRUE(moved);
+  ASSERT_EQ(moved->traces().size(), 1U);
+  EXPECT_FALSE(moved->traces()[0].valid());
+  EXPECT_EQ(moved->FolderOf(moved->traces()[0]), path + "/traces/001-q4");
+  fs::copy(path + "/trials/007-q4", path + "/counters/002-q4");
+  const auto timed = RunDirectory::Open(path);
+  ASSERT_TRUE(timed);
+  ASSERT_EQ(timed->counters().size(), 2U);
+  EXPECT_FALSE(timed->counters()[1].valid());
+  fs::copy(place, path + "/trials/008-q4");
+  const auto refused = RunDirectory::Open(path);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().Text(), path +
+                                        "/trials/008-q4: this trial counted: its times are no "
+                                        "speed, and its place is counters/");
+}
+
 // A verdict looks at no trace, so a damaged one must not keep it back.
 TEST(RunDirectory, TakesADamagedTraceForALostOne) {
   const sys::SampleFolder folder;

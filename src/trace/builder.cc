@@ -6,6 +6,8 @@
 #include <numeric>
 #include <set>
 
+#include "trace/demangle.h"
+
 namespace culprit::trace {
 namespace {
 
@@ -14,15 +16,6 @@ using base::TraceTime;
 
 // Stamps within it can be subtracted from each other without overflow.
 constexpr std::int64_t kFurthestStamp = std::int64_t{1} << 61;
-
-// StripSuffixes removes what profilers append to a kernel's name: ".kd", " [clone .kd]",
-// " (.kd)".
-std::string_view StripSuffixes(std::string_view name) {
-  for (const std::string_view suffix : {" [clone .kd]", " (.kd)", ".kd"}) {
-    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
-  }
-  return name;
-}
 
 // ForEachColumn visits the columns of dispatches; start is the last, because the others are sorted
 // by it.
@@ -53,7 +46,7 @@ TraceBuilder::TraceBuilder(std::string format, std::string path) {
 }
 
 KernelId TraceBuilder::AddKernel(std::string_view full_name, WorkKind kind) {
-  const base::StringId name = trace_.strings.Intern(StripSuffixes(full_name));
+  const base::StringId name = trace_.strings.Intern(WithoutSuffixes(full_name));
   const auto [it, fresh] = kernel_ids_.try_emplace({name, kind}, KernelId(trace_.kernels.size()));
   if (fresh) trace_.kernels.push_back({name, kind});
   return it->second;

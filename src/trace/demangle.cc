@@ -40,4 +40,11 @@ std::string Demangled(std::string_view name) {
   return demangled.size() <= kMaxBytes ? demangled : std::string(name);
 }
 
+std::string_view WithoutSuffixes(std::string_view name) {
+  for (const std::string_view suffix : {" [clone .kd]", " (.kd)", ".kd"}) {
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  }
+  return name;
+}
+
 }  // namespace culprit::trace

@@ -10,4 +10,8 @@ namespace culprit::trace {
 // not know, or whose C++ name would be absurdly long.
 std::string Demangled(std::string_view name);
 
+// WithoutSuffixes removes what profilers append to a kernel's name: ".kd", " [clone .kd]",
+// " (.kd)".
+std::string_view WithoutSuffixes(std::string_view name);
+
 }  // namespace culprit::trace

@@ -1,9 +1,9 @@
 // collect: one trace of one server, for rocprofv3_test.py, which asks for each way in which the
 // tool can behave. Prints what became of it as a line of JSON.
 //
-//   collect --folder TRIAL --port PORT [--scale FACTOR] [--stop-first] SERVER [ARGUMENT]…
+//   collect --folder TRIAL --port PORT [--scale FACTOR] [--stop-first] [--pmc NAMES] SERVER …
 //
-// --stop-first ends the server before the collector is asked to.
+// --stop-first ends the server before the collector is asked to. --pmc counts instead of tracing.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -32,6 +32,7 @@ struct Options {
   std::uint16_t port = 0;
   double scale = 1;
   bool stop_first = false;
+  std::vector<std::string> counters;
   std::vector<std::string> server;
 };
 
@@ -63,7 +64,8 @@ struct Around {
 Result<collect::Collected> Run(const Options& options, const sys::StopSignal& stop,
                                Around& around) {
   const auto limits = collect::rocprofv3::Limits().Scaled(options.scale);
-  const auto collector = collect::rocprofv3::MakeCollector(sys::OwnEnvironment(), limits);
+  const auto collector = collect::rocprofv3::MakeCollector({.counters = options.counters},
+                                                           sys::OwnEnvironment(), limits);
   auto launch = collector->Prepare(
       {.binary = options.server.at(0), .environment = sys::OwnEnvironment()},
       {.folder = options.folder, .log_file = options.folder + "/server.log"}, stop);
@@ -103,6 +105,7 @@ int Main(int argc, char** argv) {
   program.add_option("--port", options.port)->required();
   program.add_option("--scale", options.scale);
   program.add_flag("--stop-first", options.stop_first);
+  program.add_option("--pmc", options.counters)->delimiter(',')->allow_extra_args(false);
   program.add_option("server", options.server)->required();
   program.positionals_at_end();
   CLI11_PARSE(program, argc, argv);

@@ -6,6 +6,7 @@ Deadlines are a tenth of the real ones, and so are the stand-in's pauses: 1 s is
 
     rocprofv3_test.py --collect build/debug/tests/collect [TestCase[.test]…]
 """
+import csv
 import json
 import os
 import signal
@@ -76,7 +77,7 @@ class Trial(unittest.TestCase):
         with open(os.path.join(self.folder, "server.log"), encoding="utf-8", errors="replace") as log:
             return log.read()
 
-    def assert_whole(self, said):
+    def assert_whole(self, said, counters=()):
         self.assertNotIn("error", said)
         path = os.path.join(self.folder, said["file"])
         self.assertEqual(said["bytes"], os.path.getsize(path))
@@ -86,8 +87,9 @@ class Trial(unittest.TestCase):
                 ids = [row[0] for row in database.execute("SELECT dispatch_id FROM rocpd_kernel_dispatch")]
                 self.assertEqual(database.execute("PRAGMA integrity_check").fetchone(), ("ok",))
         else:
-            with open(path, encoding="utf-8") as file:
-                ids = [int(line.split(",")[4]) for line in file.read().splitlines()[1:]]
+            with open(path, newline="", encoding="utf-8") as file:
+                ids = [int(row["Dispatch_Id"]) for row in csv.DictReader(file)]
+            ids = ids[::max(1, len(counters))]  # a row for each
         self.assertEqual(ids, list(range(1, len(ids) + 1)))
         self.assertGreater(len(ids), 1000)
         # The spill files are gone, and with them their folder.
@@ -178,6 +180,52 @@ class Kept(Trial):
     def test_a_real_pause_of_ten_seconds(self):
         said = self.trace("pause quiet spin", scale=1, FAKE_ROCPROF_PAUSE_S="10.5")
         self.assert_whole(said)
+
+
+class Counted(Trial):
+    """Counters instead of a trace, by the same way."""
+    NAMES = ("SQ_WAVES", "GRBM_GUI_ACTIVE")
+
+    def count(self, words, version="7.2", names=NAMES, **more):
+        return self.trace(words, version, options=["--pmc", ",".join(names)], **more)
+
+    def test_in_each_version(self):
+        for version, path in (("6.4", HANDLER), ("7.1", OWN_STOP), ("7.2", OWN_STOP), ("7.13", OWN_STOP)):
+            with self.subTest(version):
+                said = self.count("", version)
+                self.assert_whole(said, self.NAMES)
+                self.assertTrue(said["file"].endswith("_counter_collection.csv"))
+                self.assertIn(path, said["how"])
+                self.assertEqual(said["notes"], [])
+
+    def test_spins_and_pauses(self):
+        for words in ("spin", "pause quiet spin"):
+            with self.subTest(words):
+                said = self.count(words)
+                self.assert_whole(said, self.NAMES)
+                self.assertIn("1 process was killed", said["how"])
+
+    def test_gaps_between_ids_are_no_holes(self):
+        said = self.count("gaps")
+        self.assertNotIn("error", said)
+
+    def test_leaves_out_what_it_does_not_know(self):
+        said = self.count("", names=("SQ_WAVES", "SQ_WAVE"))
+        self.assert_whole(said, ("SQ_WAVES",))
+        self.assertEqual(len(said["notes"]), 1)
+        self.assertIn("nothing was counted of SQ_WAVE (the tool said: Unable to find all counters for agent 1 "
+                      "(gpu-0, gfx1151) in [SQ_WAVES, SQ_WAVE]. Found: [SQ_WAVES]); rocprofv3-avail list --pmc",
+                      said["notes"][0])
+
+    def test_knows_none(self):
+        self.assert_lost(self.count("", names=("SQ_WAVE",)), NOT_A_TRACE, "the counters are lost",
+                         "the tool said: Unable to find all counters", "rocprofv3-avail list --pmc")
+
+    def test_lost(self):
+        self.assert_lost(self.count("short"), DAMAGED, "the counters are lost", "its last dispatch is")
+        self.assert_lost(self.count("half quiet spin", scale=0.01), DAMAGED, "before the request's end")
+        self.assert_lost(self.count("hot"), DAMAGED, "its last line is cut")
+        self.assert_lost(self.count("full", "6.4"), DAMAGED, "No space left on device")
 
 
 class Lost(Trial):

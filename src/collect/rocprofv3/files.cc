@@ -4,16 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string_view>
 
 namespace culprit::collect::rocprofv3 {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool IsTrace(std::string_view name) {
-  return name.ends_with("_results.db") || name.ends_with("_kernel_trace.csv");
-}
 
 template <typename Visit>
 void ForEachFile(const std::string& folder, const Visit& visit) {
@@ -29,13 +24,14 @@ void ForEachFile(const std::string& folder, const Visit& visit) {
 
 }  // namespace
 
-Files ListFiles(const std::string& folder, const std::string& spill, pid_t server) {
+Files ListFiles(const std::string& folder, const std::string& spill, pid_t server,
+                const Pass& pass) {
   Files files;
   const std::string own = fmt::format("trace-{}_", server);
   ForEachFile(folder, [&](const fs::path& path, std::uint64_t bytes) {
     files.bytes += bytes;
     const std::string name = path.filename();
-    if (!IsTrace(name)) return;
+    if (!pass.IsResult(name)) return;
     if (!name.starts_with(own)) {
       files.others.push_back(path);
     } else if (files.trace.empty() || name.ends_with(".db")) {

@@ -27,7 +27,7 @@ TEST(RocprofFiles, TellsTheServersTraceFromOthers) {
   Write(traces + "/host/trace-471_kernel_trace.csv", 1000);
   Write(traces + "/trace-47_agent_info.csv", 7);
   Write(spill + "/.rocprofv3/1-47-kernel_dispatch.dat", 10000);
-  const Files files = ListFiles(traces, spill, 47);
+  const Files files = ListFiles(traces, spill, 47, {});
   EXPECT_EQ(files.trace, traces + "/trace-47_results.db");
   EXPECT_EQ(files.trace_bytes, 10u);
   EXPECT_THAT(files.others, ElementsAre(traces + "/host/trace-471_kernel_trace.csv",
@@ -35,8 +35,20 @@ TEST(RocprofFiles, TellsTheServersTraceFromOthers) {
   EXPECT_EQ(files.bytes, 11122u);
 }
 
+// A pass of counters may leave a database beside, which is not what was asked for.
+TEST(RocprofFiles, AreThoseOfThePass) {
+  const sys::SampleFolder folder;
+  const std::string traces = folder.path() + "/t";
+  Write(traces + "/trace-47_results.db", 10);
+  Write(traces + "/pmc_1/trace-47_counter_collection.csv", 20);
+  Write(traces + "/trace-48_counter_collection.csv", 30);
+  const Files files = ListFiles(traces, "/none/s", 47, {.counters = {"SQ_WAVES"}});
+  EXPECT_EQ(files.trace, traces + "/pmc_1/trace-47_counter_collection.csv");
+  EXPECT_THAT(files.others, ElementsAre(traces + "/trace-48_counter_collection.csv"));
+}
+
 TEST(RocprofFiles, AreNoneWhereThereIsNoFolder) {
-  const Files files = ListFiles("/none/t", "/none/s", 47);
+  const Files files = ListFiles("/none/t", "/none/s", 47, {});
   EXPECT_EQ(files.trace, "");
   EXPECT_THAT(files.others, IsEmpty());
   EXPECT_EQ(files.bytes, 0u);

@@ -46,6 +46,20 @@ bool IsReturn(std::string_view line) {
   return line.substr(time).find_first_of("123456789") != std::string_view::npos;
 }
 
+// E0315 10:20:30.123456 4711 generateRocpd.cpp:99] SQLite3 error: database or disk is full
+std::string WithoutPrefix(std::string_view line) {
+  const auto prefix = line.substr(0, 100).find("] ");
+  if (prefix != std::string_view::npos) line.remove_prefix(prefix + 2);
+  return base::Shortened(base::Printable(line), 200);
+}
+
+// Unknown counters are left out by some releases and end others; those that do not fit one pass end
+// all that were seen, at the first kernel.
+bool IsAboutCounters(std::string_view line) {
+  return Has(line, "Unable to find all counters") || Has(line, "Unable to find counter") ||
+         Has(line, "Could not construct profile cfg") || Has(line, "EXCEEDS_HW_LIMIT");
+}
+
 }  // namespace
 
 void LogMarks::Add(std::string_view text) {
@@ -75,6 +89,7 @@ void LogMarks::ReadLine(std::string_view line) {
     if (Has(line, "rocprofv3 finalizing after signal ")) marks_.finalizing = true;
   }
   if (IsReturn(line)) marks_.returned = true;
+  if (marks_.uncounted.empty() && IsAboutCounters(line)) marks_.uncounted = WithoutPrefix(line);
   if (Has(line, "Opened result file: ")) marks_.writing = true;
   if (const pid_t writer = WriterOf(line); writer != 0) {
     marks_.writing = true;
@@ -86,10 +101,7 @@ void LogMarks::ReadLine(std::string_view line) {
   if (!marks_.failed && marks_.flushes() &&
       (Has(line, "database or disk is full") || Has(line, "No space left on device"))) {
     marks_.failed = true;
-    // E0315 10:20:30.123456 4711 generateRocpd.cpp:99] SQLite3 error: database or disk is full
-    const auto prefix = line.substr(0, 100).find("] ");
-    if (prefix != std::string_view::npos) line.remove_prefix(prefix + 2);
-    marks_.failure = base::Shortened(base::Printable(line), 200);
+    marks_.failure = WithoutPrefix(line);
   }
 }
 

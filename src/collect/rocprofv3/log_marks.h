@@ -19,6 +19,7 @@ struct Marks {
   bool done = false;      // everything of the server's process is written
   bool failed = false;    // it could not write
   std::string failure;    // the line that says so
+  std::string uncounted;  // the first line that says what it cannot count
   bool operator==(const Marks&) const = default;
 
   // flushes tells whether the end of the trace has begun.

@@ -98,6 +98,17 @@ TEST(LogMarks, KeepsTheLineThatSaysWhyNothingCouldBeWritten) {
   EXPECT_EQ(marks.failure, "SQLite3: database or disk is full\\x1b[31m");
 }
 
+TEST(LogMarks, KeepsTheFirstLineThatSaysWhatCannotBeCounted) {
+  const Marks marks = MarksOf(
+      "W0315 10:20:30.1 4711 tool.cpp:960] Unable to find all counters for agent 1 (gpu-0, "
+      "gfx1151) "
+      "in [A, B]. Found: [A]\n"
+      "F0315 10:20:31.1 4711 tool.cpp:99] Could not construct profile cfg\n");
+  EXPECT_EQ(marks.uncounted,
+            "Unable to find all counters for agent 1 (gpu-0, gfx1151) in [A, B]. Found: [A]");
+  EXPECT_FALSE(marks.failed || marks.flushes());
+}
+
 TEST(LogMarks, HoldsOnlyTheBeginningOfAnEndlessLine) {
   LogMarks marks(kServer);
   for (int i = 0; i < 1000; ++i) marks.Add(std::string(100'000, 'x'));

@@ -26,9 +26,13 @@ using base::Fail;
 using base::Result;
 using std::chrono::seconds;
 
-// What a user may have exported for the tool, and what would leave dispatches out of a trace.
+// What a user may have exported for the tool, and what would leave dispatches out of a trace or
+// make its kernels run one by one.
 constexpr const char* kHarmful[] = {"ROCPROF_MINIMUM_OUTPUT_BYTES", "ROCPROF_COLLECTION_PERIOD",
-                                    "ROCPROF_SELECTED_REGIONS"};
+                                    "ROCPROF_SELECTED_REGIONS", "ROCPROF_COUNTERS"};
+
+constexpr const char* kAvailable =
+    "rocprofv3-avail list --pmc, or rocprofv3 --list-avail, names what this GPU can count";
 
 std::string_view Text(Evidence evidence) {
   switch (evidence) {
@@ -48,10 +52,13 @@ std::string_view Text(Evidence evidence) {
 
 class Rocprofv3 : public Collector {
  public:
-  Rocprofv3(sys::Environment environment, Limits limits)
-      : environment_(std::move(environment)), limits_(limits) {}
+  Rocprofv3(Pass pass, sys::Environment environment, Limits limits)
+      : pass_(std::move(pass)), environment_(std::move(environment)), limits_(limits) {}
 
-  [[nodiscard]] std::string_view name() const override { return kRocprofv3; }
+  [[nodiscard]] std::string_view name() const override {
+    return pass_.counts() ? kCounters : kRocprofv3;
+  }
+  [[nodiscard]] std::string Suspicion() const override;
   [[nodiscard]] base::Status Check(const Subject& subject,
                                    const sys::StopSignal& stop) const override;
   Result<Launch> Prepare(const Subject& subject, const Place& place,
@@ -75,8 +82,11 @@ class Rocprofv3 : public Collector {
   [[nodiscard]] std::string Course(const End& end) const;
   [[nodiscard]] static std::string Ending(const End& end);
   [[nodiscard]] std::string Hint(const End& end) const;
+  [[nodiscard]] std::string Advice(const Verdict& verdict) const;
+  [[nodiscard]] std::string Uncounted(const End& end) const;
   [[nodiscard]] std::string Relative(const std::string& path) const;
 
+  Pass pass_;
   sys::Environment environment_;
   Limits limits_;
   Tool tool_;
@@ -84,13 +94,13 @@ class Rocprofv3 : public Collector {
 };
 
 base::Status Rocprofv3::Check(const Subject& /*subject*/, const sys::StopSignal& stop) const {
-  if (auto tool = FindTool(environment_, stop); !tool) return Fail(tool.error());
+  if (auto tool = FindTool(environment_, pass_, stop); !tool) return Fail(tool.error());
   return {};
 }
 
 Result<Launch> Rocprofv3::Prepare(const Subject& /*subject*/, const Place& place,
                                   const sys::StopSignal& stop) {
-  auto tool = FindTool(environment_, stop);
+  auto tool = FindTool(environment_, pass_, stop);
   if (!tool) return Fail(std::move(tool.error()));
   tool_ = *std::move(tool);
   std::error_code error;
@@ -101,15 +111,17 @@ Result<Launch> Rocprofv3::Prepare(const Subject& /*subject*/, const Place& place
     return Fail(ErrorCode::kEnvironment, "rocprofv3 takes % and { in a path for its own", trial,
                 "choose a folder without them");
   }
-  places_ = {
-      .traces = trial / "rocprofv3", .spill = trial / "rocprofv3-spill", .log = place.log_file};
+  places_ = {.traces = trial / "rocprofv3",
+             .spill = trial / "rocprofv3-spill",
+             .log = place.log_file,
+             .pass = pass_};
   for (const std::string& folder : {places_.traces, places_.spill}) {
     // A file of the same name would be removed by the tool.
     if (fs::create_directory(folder, error) && !error) continue;
     return Fail(ErrorCode::kUnreadable, error ? error.message() : "is there already", folder,
                 "a trace needs a trial of its own");
   }
-  Launch launch{.wrapper = WrapperOf(tool_, places_.traces),
+  Launch launch{.wrapper = WrapperOf(tool_, places_.traces, pass_),
                 .environment = {{"ROCPROF_TMPDIR", places_.spill}}};
   for (const char* variable : kHarmful) launch.environment.push_back({variable, std::nullopt});
   return launch;
@@ -144,7 +156,7 @@ Rocprofv3::End Rocprofv3::Drive(sys::Process& server, const RequestTimes& reques
       case Action::kVerify:
         verdict = watch.files().trace.empty()
                       ? Verdict{Verdict::Kind::kAbsent, "there is no trace of the server's process"}
-                      : Verify(watch.files().trace, request);
+                      : Verify(watch.files().trace, request, pass_);
         break;
       case Action::kKill: {
         // The only place that ends the server.
@@ -195,36 +207,63 @@ std::string Rocprofv3::Hint(const End& end) const {
   const std::string log = "; its log is " + base::Printable(places_.log);
   if (end.seen.marks.failed) return kept + "make room on the disk and trace again";
   if (!end.seen.verdict) {
-    return kept +
-           "the tool is known to hang when it ends a server: trace again, with another ROCm, "
-           "or with another collector" +
+    return kept + "the tool is known to hang when it ends a server: " +
+           (pass_.counts() ? "count again, with another ROCm"
+                           : "trace again, with another ROCm, or with another collector") +
            log;
   }
-  switch (end.seen.verdict->kind) {
+  return kept + Advice(*end.seen.verdict) + log;
+}
+
+std::string Rocprofv3::Advice(const Verdict& verdict) const {
+  const std::string again = pass_.counts() ? "count again" : "trace again";
+  switch (verdict.kind) {
     case Verdict::Kind::kAbsent:
     case Verdict::Kind::kEmpty:
-      return kept +
-             "the tool writes nothing when it sees no kernel: does the server run on an AMD "
-             "GPU (-ngl), in a build for ROCm?" +
-             log;
+      if (pass_.counts())
+        return std::string("the tool writes nothing when it can count nothing: ") + kAvailable;
+      return "the tool writes nothing when it sees no kernel: does the server run on an AMD GPU "
+             "(-ngl), in a build for ROCm?";
     case Verdict::Kind::kGaps:
     case Verdict::Kind::kUncovered:
-      return kept +
-             "trace again with fewer tokens, with GGML_CUDA_DISABLE_GRAPHS=1, or with "
-             "another ROCm" +
-             log;
+      return again + " with fewer tokens, with GGML_CUDA_DISABLE_GRAPHS=1, or with another ROCm";
     default:
-      return kept + "trace again with fewer tokens, which takes less to write" + log;
+      return again + " with fewer tokens, which takes less to write";
   }
+}
+
+std::string Rocprofv3::Suspicion() const {
+  if (!pass_.counts()) return "";
+  return std::string(
+             "counters that do not fit one pass end a server at its first kernel: ask for "
+             "fewer at a time; ") +
+         kAvailable +
+         "; on gfx1151 every --pmc is known to crash before ROCm 7.2, and was seen to in 7.2.0";
+}
+
+// What was asked for and is not in the file. Names may say of which device: SQ_WAVES:device=0.
+std::string Rocprofv3::Uncounted(const End& end) const {
+  std::string names;
+  for (const std::string& counter : pass_.counters) {
+    if (end.seen.verdict->counters.contains(counter.substr(0, counter.find(':')))) continue;
+    names += (names.empty() ? "" : ", ") + counter;
+  }
+  if (names.empty()) return "";
+  const std::string& said = end.seen.marks.uncounted;
+  return fmt::format("nothing was counted of {}{}; {}", names,
+                     said.empty() ? "" : " (the tool said: " + said + ")", kAvailable);
 }
 
 Result<Collected> Rocprofv3::Report(const End& end) const {
   if (end.state.phase == Phase::kInterrupted) return Fail(sys::Interrupted());
   if (end.state.phase == Phase::kLost) {
     const bool there = !end.files.trace.empty();
-    return Fail(there ? ErrorCode::kDamagedTrace : ErrorCode::kNotATrace,
-                "the trace is lost: " + end.state.why + " (" + Course(end) + ")",
-                there ? Relative(end.files.trace) : "", Hint(end));
+    const std::string& said = end.seen.marks.uncounted;
+    return Fail(
+        there ? ErrorCode::kDamagedTrace : ErrorCode::kNotATrace,
+        fmt::format("the {} lost: {} ({}{})", pass_.counts() ? "counters are" : "trace is",
+                    end.state.why, Course(end), said.empty() ? "" : "; the tool said: " + said),
+        there ? Relative(end.files.trace) : "", Hint(end));
   }
   Collected collected{.file = Relative(end.files.trace),
                       .bytes = end.files.trace_bytes,
@@ -240,6 +279,9 @@ Result<Collected> Rocprofv3::Report(const End& end) const {
     collected.notes.push_back(
         "the tool waited for processes that the server had started; they "
         "were ended");
+  }
+  if (std::string lacks = Uncounted(end); !lacks.empty()) {
+    collected.notes.push_back(std::move(lacks));
   }
   std::error_code ignored;
   fs::remove_all(places_.spill, ignored);
@@ -257,8 +299,8 @@ Result<Collected> Rocprofv3::Finish(sys::Process& server, const RequestTimes& re
 
 }  // namespace
 
-std::unique_ptr<Collector> MakeCollector(sys::Environment environment, Limits limits) {
-  return std::make_unique<Rocprofv3>(std::move(environment), limits);
+std::unique_ptr<Collector> MakeCollector(Pass pass, sys::Environment environment, Limits limits) {
+  return std::make_unique<Rocprofv3>(std::move(pass), std::move(environment), limits);
 }
 
 }  // namespace culprit::collect::rocprofv3

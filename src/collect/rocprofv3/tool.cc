@@ -1,5 +1,7 @@
 #include "collect/rocprofv3/tool.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -18,6 +20,8 @@ using base::Result;
 constexpr auto kPatience = std::chrono::seconds(60);  // Python on a cold disk
 constexpr const char* kAnother =
     "trace with another collector, or name another rocprofv3 in CULPRIT_ROCPROFV3";
+constexpr const char* kAnotherCounts =
+    "take a rocprofv3 that lists --pmc, or name one in CULPRIT_ROCPROFV3";
 
 Result<std::string> FindPath(const sys::Environment& environment) {
   const std::string named = sys::ValueOf(environment, "CULPRIT_ROCPROFV3").value_or("");
@@ -92,17 +96,19 @@ std::string ReadVersion(std::string_view text) {
   return rocm.empty() ? behind("version:") : rocm;
 }
 
-Result<Tool> FindTool(const sys::Environment& environment, const sys::StopSignal& stop) {
+Result<Tool> FindTool(const sys::Environment& environment, const Pass& pass,
+                      const sys::StopSignal& stop) {
   auto path = FindPath(environment);
   if (!path) return Fail(std::move(path.error()));
   Tool tool{.path = *std::move(path)};
   const auto help = Ask(tool.path, "--help", environment, stop);
   if (!help) return Fail(help.error());
   ReadHelp(help->out, tool);
-  if (!help->ok() || !tool.Has("--kernel-trace") || !tool.Has("-d") || !tool.Has("-o")) {
+  if (!help->ok() || !tool.Has(pass.flag()) || !tool.Has("-d") || !tool.Has("-o")) {
     return Fail(ErrorCode::kEnvironment,
-                "it does not say that it can trace kernels (--help: " + help->exit.Text() + ")",
-                tool.path, kAnother);
+                fmt::format("it does not say that it can {} (--help: {})",
+                            pass.counts() ? "count (--pmc)" : "trace kernels", help->exit.Text()),
+                tool.path, pass.counts() ? kAnotherCounts : kAnother);
   }
   if (tool.Has("--version")) {
     const auto version = Ask(tool.path, "--version", environment, stop);
@@ -112,14 +118,17 @@ Result<Tool> FindTool(const sys::Environment& environment, const sys::StopSignal
   return tool;
 }
 
-std::vector<std::string> WrapperOf(const Tool& tool, const std::string& folder) {
-  std::vector<std::string> words = {tool.path, "--kernel-trace", "-d", folder, "-o", kOutputName};
+std::vector<std::string> WrapperOf(const Tool& tool, const std::string& folder, const Pass& pass) {
+  std::vector<std::string> words = {tool.path, pass.flag()};
+  words.insert(words.end(), pass.counters.begin(), pass.counters.end());
+  words.insert(words.end(), {"-d", folder, "-o", kOutputName});
   const auto add = [&](const char* flag, std::initializer_list<const char*> values) {
     if (!tool.Has(flag)) return;
     words.emplace_back(flag);
     words.insert(words.end(), values.begin(), values.end());
   };
-  add("-f", {tool.rocpd ? "rocpd" : "csv"});
+  // Whether a database has the counters' values depends on the release; the CSV has.
+  add("-f", {tool.rocpd && !pass.counts() ? "rocpd" : "csv"});
   // At this level, and below, it says when it has written everything.
   add("--log-level", {"warning"});
   add(kOwnHandlers, {});

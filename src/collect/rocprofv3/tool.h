@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/rocprofv3/pass.h"
 #include "sys/process.h"
 
 namespace culprit::collect::rocprofv3 {
@@ -20,9 +21,9 @@ struct Tool {
 };
 
 // FindTool looks at $CULPRIT_ROCPROFV3, in PATH and in /opt/rocm/bin, all of `environment`, and
-// asks the one it finds. Fails with kEnvironment when there is none, or it is not one that can
-// trace kernels.
-base::Result<Tool> FindTool(const sys::Environment& environment,
+// asks the one it finds. Fails with kEnvironment when there is none, or it does not list what the
+// pass needs.
+base::Result<Tool> FindTool(const sys::Environment& environment, const Pass& pass = {},
                             const sys::StopSignal& stop = sys::StopSignal());
 
 // ReadHelp takes flags and formats from what --help prints. ReadVersion takes the version from what
@@ -34,6 +35,7 @@ std::string ReadVersion(std::string_view text);
 inline constexpr const char* kOwnHandlers = "--disable-signal-handlers";
 
 // WrapperOf is what stands in front of the server's command line.
-std::vector<std::string> WrapperOf(const Tool& tool, const std::string& folder);
+std::vector<std::string> WrapperOf(const Tool& tool, const std::string& folder,
+                                   const Pass& pass = {});
 
 }  // namespace culprit::collect::rocprofv3

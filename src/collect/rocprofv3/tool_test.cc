@@ -62,6 +62,15 @@ TEST(RocprofTool, PassesOnlyWhatIsListed) {
                                                 "trace-%pid%", "-f", "csv", "--"));
 }
 
+TEST(RocprofTool, CountsInsteadOfTracing) {
+  Tool tool{.path = "rocprofv3"};
+  ReadHelp(kHelp72, tool);
+  EXPECT_THAT(
+      WrapperOf(tool, "/t", {.counters = {"SQ_WAVES", "TCC_HIT[0]"}}),
+      ElementsAre("rocprofv3", "--pmc", "SQ_WAVES", "TCC_HIT[0]", "-d", "/t", "-o", "trace-%pid%",
+                  "-f", "csv", "--log-level", "warning", "--disable-signal-handlers", "--"));
+}
+
 TEST(RocprofTool, NamesTheVersionOfRocmRatherThanItsOwn) {
   EXPECT_EQ(ReadVersion("          version: 1.1.0\n     rocm_version: 7.2.1\n"), "7.2.1");
   EXPECT_EQ(ReadVersion("    version: 1.0.0\n"), "1.0.0");
@@ -125,6 +134,13 @@ TEST(RocprofTool, RefusesOneThatCannotTraceKernels) {
   ASSERT_FALSE(tool);
   EXPECT_EQ(tool.error().code, ErrorCode::kEnvironment);
   EXPECT_THAT(tool.error().Text(), HasSubstr("does not say that it can trace kernels"));
+  Script(folder.path(), kHelp72, "");
+  EXPECT_TRUE(FindTool({"PATH=" + folder.path() + ":/usr/bin:/bin"}));
+  const auto counts =
+      FindTool({"PATH=" + folder.path() + ":/usr/bin:/bin"}, {.counters = {"SQ_WAVES"}});
+  ASSERT_FALSE(counts);
+  EXPECT_EQ(counts.error().code, ErrorCode::kEnvironment);
+  EXPECT_THAT(counts.error().Text(), HasSubstr("does not say that it can count (--pmc)"));
 }
 
 }  // namespace

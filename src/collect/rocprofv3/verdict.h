@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 
 namespace culprit::collect::rocprofv3 {
@@ -19,6 +20,7 @@ struct Verdict {
   Kind kind = Kind::kAbsent;
   std::string why;  // a clause: "its last row is cut"; empty when complete
   std::uint64_t dispatches = 0;
+  std::set<std::string> counters = {};  // that it has values of
 
   [[nodiscard]] bool complete() const { return kind == Kind::kComplete; }
   bool operator==(const Verdict&) const = default;

@@ -53,15 +53,16 @@ Verdict VerifyDatabase(const sys::Source& source, const RequestTimes& request) {
 
 }  // namespace
 
-Verdict Judge(const Rows& rows, const RequestTimes& request) {
+Verdict Judge(const Rows& rows, const RequestTimes& request, const Pass& pass) {
   if (rows.dispatches == 0) return {Kind::kEmpty, "there is no dispatch in it"};
-  const auto verdict = [&rows](Kind kind, std::string why) {
-    return Verdict{kind, std::move(why), rows.dispatches};
+  const auto verdict = [&rows, &pass](Kind kind, std::string why) {
+    const auto dispatches = pass.counts() ? rows.ids : rows.dispatches;
+    return Verdict{kind, std::move(why), dispatches, rows.counters};
   };
   // Ids are the tool's count of launches: 1, 2, 3, …
   const auto range =
       static_cast<std::uint64_t>(rows.last_id) - static_cast<std::uint64_t>(rows.first_id) + 1;
-  if (rows.ids < range) {
+  if (!pass.counts() && rows.ids < range) {
     return verdict(Kind::kGaps,
                    fmt::format("{} of {} dispatches are missing in it",
                                base::Grouped(static_cast<std::int64_t>(range - rows.ids)),
@@ -83,12 +84,12 @@ Verdict Judge(const Rows& rows, const RequestTimes& request) {
   return verdict(Kind::kComplete, "");
 }
 
-Verdict Verify(const std::string& path, const RequestTimes& request) {
+Verdict Verify(const std::string& path, const RequestTimes& request, const Pass& pass) {
   const auto source = sys::Source::Open(path);
   if (!source) return Broken(source.error());
   if (!path.ends_with(".csv")) return VerifyDatabase(*source, request);
-  const auto rows = ReadCsv(*source);
-  return rows ? Judge(*rows, request) : Broken(rows.error());
+  const auto rows = ReadCsv(*source, pass);
+  return rows ? Judge(*rows, request, pass) : Broken(rows.error());
 }
 
 }  // namespace culprit::collect::rocprofv3

@@ -182,6 +182,30 @@ TEST_F(VerifyCsv, FindsACutLastLine) {
   }
 }
 
+// A row for each counter of a dispatch; ids of dispatches that were not counted are missing.
+TEST_F(VerifyCsv, ReadsCountersByTheSameRules) {
+  const Pass pass{.counters = {"A", "B"}};
+  const std::string header =
+      "Dispatch_Id,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp\n";
+  const std::string whole = header + fmt::format("1,A,1,{0},{1}\n1,B,nan,{0},{1}\n9,A,1,{2},{3}\n",
+                                                 kAt, kAt + 5, kAt + kSecond, kAt + 2 * kSecond);
+  const auto path = Write("a_counter_collection.csv", whole);
+  EXPECT_EQ(Verify(path, kRequest, pass), (Verdict{Kind::kComplete, "", 2, {"A", "B"}}));
+  EXPECT_EQ(Verify(path, kRequest).why,
+            "it cannot be read (it counts, and its times are no timing)");
+  EXPECT_EQ(Verify(Write("b.csv", header), kRequest, pass).kind, Kind::kEmpty);
+  EXPECT_EQ(Verify(Write("c.csv", kHeader + Line(1, kAt, kAt + 2 * kSecond)), kRequest, pass).why,
+            "it cannot be read (nothing is counted in it)");
+  EXPECT_EQ(
+      Verify(Write("d.csv", header + fmt::format("1,A,1,{},{}\n", kAt, kAt + 5)), kRequest, pass)
+          .kind,
+      Kind::kUncovered);
+  for (std::size_t cut = 0; cut < whole.size(); ++cut) {
+    const Verdict verdict = Verify(Write("e.csv", whole.substr(0, cut)), kRequest, pass);
+    ASSERT_FALSE(verdict.complete()) << cut;
+  }
+}
+
 TEST_F(VerifyCsv, RefusesWhatIsNoDispatch) {
   const auto why = [&](const std::string& text) {
     return Verify(Write("a.csv", text), kRequest).why;

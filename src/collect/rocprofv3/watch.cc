@@ -78,7 +78,7 @@ Observation Watch::Look(const sys::StopSignal& stop) {
   seen.children = children_.size();
   // Who has it open is looked at before what is in it: a writer comes before its bytes.
   if (!files_.trace.empty()) seen.open = HaveOpen(members, files_.trace);
-  files_ = ListFiles(places_.traces, places_.spill, server_.pid);
+  files_ = ListFiles(places_.traces, places_.spill, server_.pid, places_.pass);
   seen.bytes = files_.bytes;
   seen.others = files_.others.size();
   seen.file = files_.trace_bytes;

@@ -17,6 +17,7 @@ namespace culprit::collect::rocprofv3 {
 struct Places {
   std::string traces, spill;  // folders of their own
   std::string log;            // stdout and stderr of the server and of the tool in it
+  Pass pass = {};             // what the tool records
 };
 
 // Watch looks at a traced server and its files, and passes signals on to it.

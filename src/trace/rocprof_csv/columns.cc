@@ -1,8 +1,6 @@
 #include "trace/rocprof_csv/columns.h"
 
-#include <algorithm>
-
-#include "base/printable.h"
+#include "trace/csv_fields.h"
 
 namespace culprit::trace::rocprof_csv {
 namespace {
@@ -47,17 +45,6 @@ constexpr Named kRocprofV1[] = {
     {Column::kBlockX, "wgr"},
     {Column::kGridX, "grd"},
 };
-
-std::string Listed(std::span<const sys::CsvField> header) {
-  constexpr std::size_t kMost = 30;
-  std::string list;
-  for (const sys::CsvField& field : header.first(std::min(header.size(), kMost))) {
-    if (!list.empty()) list += ", ";
-    list += base::Shortened(base::Printable(field.text.substr(0, 200)), 40);
-  }
-  if (header.size() > kMost) list += ", …";
-  return list;
-}
 
 }  // namespace
 

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
-#include "base/parse_number.h"
 #include "base/printable.h"
 #include "sys/csv_rows.h"
 #include "trace/builder.h"
+#include "trace/csv_fields.h"
 #include "trace/dispatch_ids.h"
 #include "trace/rocprof_csv/columns.h"
 
@@ -21,35 +20,6 @@ using base::ErrorCode;
 using base::Fail;
 using base::Finding;
 using base::Result;
-
-// TakeNumber fills value from a field. An empty field leaves it empty; anything but a
-// non-negative number that T holds fails.
-template <typename T>
-bool TakeNumber(std::string_view text, std::optional<T>& value) {
-  if (text.empty()) return true;
-  const auto number = base::ParseNumber<T>(text);
-  if (!number || *number < 0) return false;
-  value = number;
-  return true;
-}
-
-// "Agent 4" (7.0) or 4 (6.3): the same number.
-std::string_view AgentNumber(std::string_view text) {
-  constexpr std::string_view kPrefix = "Agent ";
-  if (sys::SameName(text.substr(0, kPrefix.size()), kPrefix)) text.remove_prefix(kPrefix.size());
-  return text;
-}
-
-// IsCut tells whether a tool cut the name at some length: it ends in an ellipsis, or opens more
-// brackets than it closes. An operator's own brackets prove nothing, nor does a comparison inside
-// the template arguments of a name that is complete.
-bool IsCut(std::string_view name) {
-  if (name.ends_with("…") || name.ends_with("...")) return true;
-  if (name.find("operator") != std::string_view::npos) return false;
-  const bool complete = name.ends_with(')');
-  return std::ranges::count(name, '(') > std::ranges::count(name, ')') ||
-         (!complete && std::ranges::count(name, '<') > std::ranges::count(name, '>'));
-}
 
 std::string_view FormatName(Columns::Writer writer) {
   switch (writer) {
@@ -95,7 +65,6 @@ class CsvReader {
   bool Parse(std::span<const sys::CsvField> row, Column column, std::optional<T>& value) const {
     return TakeNumber(columns_.Get(row, column).text, value);
   }
-  KernelId KernelNamed(const sys::CsvField& name);
   Process& ProcessOf(std::string_view key, std::optional<std::int64_t> pid);
 
   Columns columns_;
@@ -170,7 +139,8 @@ bool CsvReader::AddDispatch(std::span<const sys::CsvField> row, Process& process
                       Parse(row, Column::kDispatchId, id) && ParseGeometry(row, geometry);
   if (!parsed || !start || !end || !agent || name.text.empty()) return false;
   if (id && !process.ids.Add(*id)) ++repeated_ids_;
-  builder_.AddDispatch(*start, *end, KernelNamed(name), builder_.AddGeometry(geometry),
+  builder_.AddDispatch(*start, *end, builder_.AddKernel(Unquoted(name, scratch_)),
+                       builder_.AddGeometry(geometry),
                        builder_.AddLane(*agent, queue, stream, process.number));
   return true;
 }
@@ -190,19 +160,6 @@ bool CsvReader::ParseGeometry(std::span<const sys::CsvField> row, Geometry& geom
   };
   geometry = GridInBlocks(MakeGeometry(sizes(grid), sizes(block)));
   return true;
-}
-
-KernelId CsvReader::KernelNamed(const sys::CsvField& name) {
-  std::string_view text = name.text;
-  if (name.has_pairs) {
-    scratch_.clear();
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      scratch_ += text[i];
-      i += text.substr(i, 2) == "\"\"" ? 1u : 0u;
-    }
-    text = scratch_;
-  }
-  return builder_.AddKernel(text);
 }
 
 Process& CsvReader::ProcessOf(std::string_view key, std::optional<std::int64_t> pid) {

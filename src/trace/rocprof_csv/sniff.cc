@@ -23,7 +23,8 @@ struct Table {
 constexpr Table kRefused[] = {
     {{"Counter_Name", "", ""},
      "is a counter collection: counters make kernels run one by one, so its times are no timing",
-     "trace again with rocprofv3 --kernel-trace and no --pmc"},
+     "culprit counters --read shows it; for times trace with rocprofv3 --kernel-trace and no "
+     "--pmc"},
     {{"Calls", "TotalDurationNs", ""},
      "is a table of totals (--stats): the sums of a whole run have no decode window"},
     {{"Total Time (ns)", "Avg (ns)", ""},

@@ -20,7 +20,11 @@ FAKE_ROCPROF holds any of these words:
   hot          dies in the middle of a transaction
   full         the disk is full in the middle; it leaves.  full-hang: it stays
   half         writes half of the trace and closes it
+  crash        cannot count on this device: aborts at its first kernel, as on gfx1151 before ROCm 7.2
 FAKE_ROCPROF_FLUSH_S is how long writing takes, 0.3.
+
+With ROCPROF_COUNTERS it counts instead: a row for each dispatch and counter. It knows COUNTERS; 6.4
+ends at the first kernel where it is asked for another, later ones leave it out and say so.
 """
 import atexit
 import os
@@ -29,6 +33,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 
 WORDS = os.environ.get("FAKE_ROCPROF", "").split()
@@ -38,6 +43,8 @@ BEGAN = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 IS_CHILD = "FAKE_ROCPROF_CHILD" in os.environ
 real_signal, real_exit = signal.signal, os._exit
 PARTS = 6  # transactions
+ASKED = os.environ.get("ROCPROF_COUNTERS", "").split()[1:]  # pmc: SQ_WAVES GRBM_GUI_ACTIVE
+COUNTERS = {"SQ_WAVES": 16, "GRBM_GUI_ACTIVE": 16283, "L2CacheHit": 32.669323}
 
 
 def say(text, level="W"):
@@ -177,16 +184,37 @@ HEADER = ("Kind,Agent_Id,Queue_Id,Thread_Id,Dispatch_Id,Kernel_Id,Kernel_Name,Co
           "Workgroup_Size_Y,Workgroup_Size_Z,Grid_Size_X,Grid_Size_Y,Grid_Size_Z")
 
 
+# As ROCm 7.0 writes it, of a run of llama.cpp on gfx1151.
+COUNTER_HEADER = ("Correlation_Id,Dispatch_Id,Agent_Id,Queue_Id,Process_Id,Thread_Id,Grid_Size,Kernel_Id,"
+                  "Kernel_Name,Workgroup_Size,LDS_Block_Size,Scratch_Size,VGPR_Count,Accum_VGPR_Count,"
+                  "SGPR_Count,Counter_Name,Counter_Value,Start_Timestamp,End_Timestamp")
+
+
+def trace_line(number, start, end):
+    return (f'"KERNEL_DISPATCH",1,1,{os.getpid()},{number},1,"scale(float*, float)",{number},{start},'
+            f"{end},0,0,64,1,1,640,1,1\n")
+
+
+def counter_lines(number, start, end):
+    pid = os.getpid()
+    before = f'"{number}","{number}","Agent 1","1","{pid}","{pid}","640","1","scale(float*, float)","64","0","0","16","0","128"'
+    return "".join(f'{before},"{name}","{COUNTERS[name]:.6f}","{start}","{end}"\n' for name in found_counters())
+
+
+def found_counters():
+    return [name for name in ASKED if name in COUNTERS]
+
+
 def write_csv(rows):
-    path = output_file("_kernel_trace.csv")
+    path = output_file("_counter_collection.csv" if ASKED else "_kernel_trace.csv")
     say(f"Opened result file: {path}", "E")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(",".join(f'"{name}"' for name in HEADER.split(",")) + "\n")
+        header = COUNTER_HEADER if ASKED else HEADER
+        file.write(",".join(f'"{name}"' for name in header.split(",")) + "\n")
         for part in range(PARTS):
             some = rows[part * len(rows) // PARTS:(part + 1) * len(rows) // PARTS]
-            for half, (number, start, end) in enumerate(some):
-                line = (f'"KERNEL_DISPATCH",1,1,{os.getpid()},{number},1,"scale(float*, float)",{number},{start},'
-                        f"{end},0,0,64,1,1,640,1,1\n")
+            for half, dispatch in enumerate(some):
+                line = (counter_lines if ASKED else trace_line)(*dispatch)
                 if half == len(some) // 2:
                     file.write(line[:20])
                     file.flush()
@@ -202,7 +230,7 @@ def write_csv(rows):
 
 def finalize():
     began = time.monotonic()
-    rows = [] if "none" in WORDS else dispatches()
+    rows = [] if "none" in WORDS or (ASKED and not found_counters()) else dispatches()
     formats = os.environ.get("ROCPROF_OUTPUT_FORMAT") or ("csv" if VERSION == "6.4" else "rocpd")
     if rows:
         (write_database if "rocpd" in formats else write_csv)(rows)
@@ -239,6 +267,19 @@ def on_signal(number, _frame):
     say(f"{who}rocprofv3 finalizing after signal {number}... ")
     finalize()
     os.kill(os.getpid(), number)
+
+
+def at_first_kernel():
+    """Counters are set up when the first kernel is launched, in the middle of the application."""
+    time.sleep(0.1)
+    if "crash" in WORDS:
+        os.write(2, b"hsa_ven_amd_aqlprofile_get_info: HSA_STATUS_ERROR: iterating agents failed\n")
+        os.abort()
+    if found_counters() != ASKED:
+        say("Unable to find all counters for agent 1 (gpu-0, gfx1151) in "
+            f"[{', '.join(ASKED)}]. Found: [{', '.join(found_counters())}]", "F" if VERSION == "6.4" else "W")
+        if VERSION == "6.4":
+            os.abort()
 
 
 def on_return():
@@ -284,6 +325,8 @@ with open(SPILL, "wb") as spilled:
 for one in SIGNALS:
     real_signal(one, on_signal)
 CHILD = start_child()
+if ASKED and not IS_CHILD:
+    threading.Thread(target=at_first_kernel, daemon=True).start()
 signal.signal, os._exit = wrapped_signal, wrapped_exit
 if IS_CHILD:
     atexit.register(on_return)
