@@ -36,11 +36,8 @@ std::string OrderText(const Spec& spec) {
 
 }  // namespace
 
-std::string PlanText(const Spec& spec, Stages stages) {
-  std::string text =
-      fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
-                  Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
-                  experiment::Name(spec.workload.endpoint));
+std::string CommandsText(const Spec& spec) {
+  std::string text;
   for (const auto& variant : spec.variants) {
     const auto launch =
         lab::LaunchOf(spec, variant, static_cast<std::uint16_t>(spec.port), "slots");
@@ -52,11 +49,11 @@ std::string PlanText(const Spec& spec, Stages stages) {
                            : fmt::format("  without {}\n", key);
     }
   }
-  if (stages.measure) text += OrderText(spec);
-  if (stages.trace) {
-    text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
-                        spec.collector.empty() ? "" : ", by " + spec.collector);
-  }
+  return text;
+}
+
+std::string BorrowedText(const Spec& spec) {
+  std::string text;
   for (const auto& unit : spec.machine.stop_services)
     text += fmt::format("\nstops {}", Printable(unit));
   for (const auto& unit : spec.machine.stop_user_services) {
@@ -68,6 +65,21 @@ std::string PlanText(const Spec& spec, Stages stages) {
   for (const int port : spec.machine.health) {
     text += fmt::format("\nwaits at the end until 127.0.0.1:{}/health answers again", port);
   }
+  return text;
+}
+
+std::string PlanText(const Spec& spec, Stages stages) {
+  std::string text =
+      fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
+                  Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
+                  experiment::Name(spec.workload.endpoint));
+  text += CommandsText(spec);
+  if (stages.measure) text += OrderText(spec);
+  if (stages.trace) {
+    text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
+                        spec.collector.empty() ? "" : ", by " + spec.collector);
+  }
+  text += BorrowedText(spec);
   if (spec.limits.idle_readings > 0) {
     text += fmt::format(
         "\nwaits before each trial for {} idle readings of the machine, a second "

@@ -16,4 +16,9 @@ struct Stages {
 // it sets in its environment, and what is borrowed of the machine. It starts and touches nothing.
 std::string PlanText(const experiment::Spec& spec, Stages stages);
 
+// Parts of it: each variant's command and what it sets in its environment; a line for each thing
+// that is borrowed of the machine, begun by its line end.
+std::string CommandsText(const experiment::Spec& spec);
+std::string BorrowedText(const experiment::Spec& spec);
+
 }  // namespace culprit::cli
