@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/number_format.h"
 #include "gate/judge.h"
 
@@ -33,15 +35,18 @@ std::string Answer(const GateResult& result, const std::string& baseline,
   return "";
 }
 
-// "omitted probability is 12.4 % at token 17 of 32, and may be 1.0 % at most"
+// "The omitted probability is 12.40 % at token 17 of 32, and may be 1.00 % at most."
 std::string Describe(const Breach& breach, const Summary& summary) {
   const Metric metric = breach.bound.metric;
-  const bool most = breach.bound.of == Bound::Of::kWorst;
-  std::string text =
-      fmt::format("The {} is {} at token {} of {}, and may be {} at {}{}", Name(metric),
-                  ValueText(metric, breach.value), breach.worst_at + 1, summary.positions,
-                  ValueText(metric, breach.limit), LessIsWorse(metric) ? "least" : "most",
-                  most ? "" : " at 99 % of positions");
+  const std::string limit = ValueText(metric, breach.limit);
+  if (breach.bound.of == Bound::Of::kP99) {
+    return fmt::format("The {} is {} {} at {} of {} positions, of which {} may, from token {} on.",
+                       Name(metric), LessIsWorse(metric) ? "below" : "above", limit, breach.beyond,
+                       summary.positions, breach.allowed, breach.position + 1);
+  }
+  std::string text = fmt::format("The {} is {} at token {} of {}, and may be {} at {}",
+                                 Name(metric), ValueText(metric, breach.value), breach.worst_at + 1,
+                                 summary.positions, limit, LessIsWorse(metric) ? "least" : "most");
   if (breach.position != breach.worst_at) {
     text += fmt::format("; token {} is the first beyond", breach.position + 1);
   }
@@ -60,10 +65,11 @@ std::string Describe(const Fork& fork) {
                      at, gap, base::Significant(kTieBand));
 }
 
-std::string Describe(const Perplexity& perplexity) {
-  return fmt::format("The perplexity of the text is {} to the candidate and {} to the baseline.",
-                     base::Significant(perplexity.candidate),
-                     base::Significant(perplexity.baseline));
+std::string Describe(const Perplexity& perplexity, const std::string& baseline,
+                     const std::string& candidate) {
+  return fmt::format("The perplexity of the text is {} to {} and {} to {}.",
+                     base::Significant(perplexity.candidate), candidate,
+                     base::Significant(perplexity.baseline), baseline);
 }
 
 std::string Likeness(const Summary& summary) {
@@ -92,7 +98,7 @@ std::string ValueText(Metric metric, double value) {
     case Metric::kRank:
       return base::Plain(value);
     default:
-      return base::Significant(value) + " nats";
+      return base::Significant(value) + (std::isfinite(value) ? " nats" : "");
   }
 }
 
@@ -107,7 +113,7 @@ std::vector<std::string> Explain(const GateResult& result, const std::string& ba
   if (compared && result.summary.positions > 0) sentences.push_back(Likeness(result.summary));
   if (compared && result.fork) sentences.push_back(Describe(*result.fork));
   if (compared && result.summary.perplexity) {
-    sentences.push_back(Describe(*result.summary.perplexity));
+    sentences.push_back(Describe(*result.summary.perplexity, baseline, candidate));
   }
   return sentences;
 }

@@ -56,23 +56,22 @@ std::optional<Breach> FindBreach(const Bound& bound, double limit, const Scale& 
   if (!spread) return std::nullopt;
   if (bound.of == Of::kP99 && spread->positions < kFewPositions) return std::nullopt;
   std::optional<Breach> breach;
-  std::size_t beyond = 0;
   for (std::size_t i = 0; i < scale.positions.size(); ++i) {
     const auto value = ValueOf(scale.positions[i], bound.metric);
     if (!value || !Counts(*value, bound.metric, scale.infinite_counts)) continue;
     if (!IsBeyond(*value, limit, bound.metric)) continue;
-    ++beyond;
     if (!breach) breach = Breach{bound, limit, *value, i, i};
+    ++breach->beyond;
     if (IsBeyond(*value, breach->value, bound.metric)) {
       breach->value = *value;
       breach->worst_at = i;
     }
   }
+  if (bound.of == Of::kWorst || !breach) return breach;
   // As many as the worst percent may be beyond.
-  const auto allowed =
-      spread->positions -
-      static_cast<std::size_t>(std::ceil(0.99 * static_cast<double>(spread->positions)));
-  if (bound.of == Of::kP99 && beyond <= allowed) return std::nullopt;
+  const auto best = std::ceil(0.99 * static_cast<double>(spread->positions));
+  breach->allowed = spread->positions - static_cast<std::size_t>(best);
+  if (breach->beyond <= breach->allowed) return std::nullopt;
   return breach;
 }
 

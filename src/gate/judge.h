@@ -42,13 +42,14 @@ struct Evidence {
   std::string not_comparable = {};
 };
 
-// Breach is a bound that does not hold. value is what the bound is about, position the first that
-// is beyond limit and worst_at the worst one, both from 0. limit is the level's, or the noise where
-// that is larger.
+// Breach is a bound that does not hold. value is the worst that it is about; position is the first
+// that is beyond limit and worst_at the worst one, both from 0; beyond counts them, and allowed is
+// how many there may be. limit is the level's, or the noise where that is larger.
 struct Breach {
   Bound bound;
   double limit = 0, value = 0;
   std::size_t position = 0, worst_at = 0;
+  std::size_t beyond = 0, allowed = 0;
 };
 
 // GateResult is the answer. at is where it went wrong first, from 0. text is a clause that says why

@@ -82,10 +82,12 @@ TEST(Judge, OnePositionThatLostATokenFailsTheDefaultLevel) {
   const auto result = Judge({.between = comparison}, kDefault);
   EXPECT_EQ(result.outcome, Outcome::kDiverged);
   EXPECT_EQ(result.at, 16u);
-  ASSERT_EQ(result.breaches.size(), 1u);
+  ASSERT_EQ(result.breaches.size(), 2u);
   const auto sentences = Explain(result, "dense", "flashhead");
   EXPECT_EQ(sentences[0], "flashhead does not answer as dense does, from token 17 on: diverged.");
   EXPECT_EQ(sentences[1],
+            "The total variation is 12.00 % at token 17 of 32, and may be 10.00 % at most.");
+  EXPECT_EQ(sentences[2],
             "The omitted probability is 12.00 % at token 17 of 32, and may be 1.00 % at most.");
   for (const char* level : {"cosine=0.99", "ppl=0.5", "kl=1", "strict"}) {
     EXPECT_EQ(Judge({.between = comparison}, At(level)).outcome, Outcome::kDiverged) << level;
@@ -101,7 +103,9 @@ TEST(Judge, OnePercentOfPositionsMayExceedTheBoundOfTheRest) {
   EXPECT_EQ(result.outcome, Outcome::kDiverged);
   ASSERT_EQ(result.breaches.size(), 1u);
   EXPECT_EQ(result.breaches[0].position, 0u);
-  EXPECT_THAT(Explain(result, "a", "b")[1], HasSubstr("may be 0.05 nats at most at 99 %"));
+  EXPECT_THAT(Explain(result, "a", "b")[1],
+              "The KL divergence is above 0.05 nats at 3 of 200 positions, of which 2 may, from "
+              "token 1 on.");
   Comparison fewer;
   for (int i = 0; i < 200; ++i) fewer.Add({.kl = i % 190 == 0 ? 0.1 : 0.01, .top_agrees = true});
   EXPECT_EQ(Judge({.between = fewer}, kDefault).outcome, Outcome::kEquivalent);

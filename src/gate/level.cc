@@ -16,7 +16,7 @@ using Of = Bound::Of;
 // Whatever else a level asks for: a token that the baseline may well choose can't be ruled out. A
 // cosine is over the tokens that both hold possible, and a perplexity is a mean.
 constexpr Bound kNothingOmitted{Of::kWorst, Metric::kOmitted, 0.01};
-constexpr Bound kNothingMoved{Of::kWorst, Metric::kTotalVariation, 0.2};
+constexpr Bound kNothingMoved{Of::kWorst, Metric::kTotalVariation, 0.1};
 
 base::Error NoLevel(std::string_view text, std::string_view why) {
   return {ErrorCode::kUsage, fmt::format("{} {}", base::Printable(text), why), "--gate",
@@ -28,7 +28,7 @@ base::Error NoLevel(std::string_view text, std::string_view why) {
 Level DefaultLevel() {
   return {.name = "default",
           .bounds = {{Of::kP99, Metric::kKl, 0.05},
-                     {Of::kP99, Metric::kTotalVariation, 0.1},
+                     {Of::kP99, Metric::kTotalVariation, 0.05},
                      {Of::kWorst, Metric::kKl, 0.2},
                      {Of::kWorst, Metric::kReverseKl, 0.2},
                      kNothingMoved,

@@ -81,7 +81,7 @@ std::string_view Name(Metric metric) {
     case Metric::kRank:
       return "rank of the baseline's token";
     case Metric::kMaxDelta:
-      return "largest change of a log-probability";
+      return "largest logarithmic change";
   }
   return "";
 }
