@@ -22,6 +22,7 @@ Subcommand AddCalibrate(CLI::App& program);
 Subcommand AddClassify(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddDoctor(CLI::App& program);
+Subcommand AddGate(CLI::App& program);
 Subcommand AddGuardian(CLI::App& program);
 Subcommand AddInit(CLI::App& program);
 Subcommand AddPower(CLI::App& program);
