@@ -108,7 +108,7 @@ std::string TooNoisy(const Evidence& evidence) {
 
 // What the servers do not list might be out of bounds; "" when it cannot, or is not bounded anyway.
 std::string TooLittleListed(const Evidence& evidence, const Level& level, const Summary& summary) {
-  if (summary.Worst(Metric::kUnseen) <= 0) return "";
+  if (summary.partial == 0) return "";
   if (level.strict) return "strict needs the whole vocabulary, and a server lists its likeliest";
   const auto& positions = evidence.between.positions();
   for (const Bound& bound : level.bounds) {
@@ -165,7 +165,8 @@ std::optional<std::size_t> FirstOf(const GateResult& result) {
 GateResult Judged(GateResult result, const Evidence& evidence, const Level& level) {
   const Summary& summary = result.summary;
   const Scale scale{evidence.between.positions(), summary, level.infinite_counts};
-  const bool same = summary.identical == summary.positions && !evidence.fork;
+  const bool same =
+      summary.identical == summary.positions && summary.partial == 0 && !evidence.fork;
   if (same) return Ended(std::move(result), Outcome::kIdentical, "");
   result.breaches = FindBreaches(level.strict ? Anything() : level.bounds, evidence, scale);
   result.perplexity_out_of_bounds = PerplexityIsOut(level, evidence, summary);

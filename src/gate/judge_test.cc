@@ -188,12 +188,27 @@ TEST(Judge, AnAnswerThatEndsEarlyIsBroken) {
 
 TEST(Judge, WhatIsNotListedMayNotHideADifference) {
   Comparison comparison;
-  comparison.Add({.total_variation = 0.01, .unseen = 0.4, .top_agrees = true});
+  comparison.Add({.partial = true, .total_variation = 0.01, .unseen = 0.4, .top_agrees = true});
   EXPECT_EQ(Judge({.between = comparison}, kDefault).outcome, Outcome::kNotComparable);
   EXPECT_EQ(Judge({.between = comparison}, At("kl=0.1")).outcome, Outcome::kEquivalent);
   Comparison little;
-  little.Add({.total_variation = 0.01, .unseen = 0.02, .top_agrees = true});
+  little.Add({.partial = true, .total_variation = 0.01, .unseen = 0.02, .top_agrees = true});
   EXPECT_EQ(Judge({.between = little}, kDefault).outcome, Outcome::kEquivalent);
+  EXPECT_EQ(Judge({.between = little}, At("strict")).outcome, Outcome::kDiverged);
+}
+
+// Lists that are the same say nothing of what is not in them.
+TEST(Judge, ListsOfTheLikeliestAreNeverIdentical) {
+  std::mt19937_64 random(9);
+  const auto listed = Likely(Softmax(RandomLogits(300, 4, random)), 200);
+  const auto likeliest = Distribution::Make(listed, 300).value();
+  Comparison comparison;
+  comparison.Add(ComparePositions(likeliest, likeliest, 0));
+  EXPECT_EQ(comparison.Summarize().identical, 1u);
+  EXPECT_EQ(Judge({.between = comparison}, kDefault).outcome, Outcome::kEquivalent);
+  const auto strict = Judge({.between = comparison}, At("strict"));
+  EXPECT_EQ(strict.outcome, Outcome::kNotComparable);
+  EXPECT_THAT(strict.text, HasSubstr("strict needs the whole vocabulary"));
 }
 
 TEST(Judge, WithoutPositionsNothingIsSaid) {

@@ -184,6 +184,7 @@ Position ComparePositions(const Distribution& baseline, const Distribution& cand
   Position position;
   position.identical = std::equal(baseline.listed().begin(), baseline.listed().end(),
                                   candidate.listed().begin(), candidate.listed().end());
+  position.partial = !baseline.full() || !candidate.full();
   position.baseline_support = baseline.support();
   position.candidate_support = candidate.support();
   const Aligned aligned = Align(baseline, candidate);

@@ -16,6 +16,7 @@ namespace culprit::gate {
 // too small by at most unseen; for the other three no upper bound is known.
 struct Position {
   bool identical = false;  // the servers told the same numbers, bit for bit
+  bool partial = false;    // a side lists only its likeliest tokens
   // kl is KL(p||q) and reverse_kl KL(q||p). The first is infinite where the candidate rules out
   // what the baseline holds possible (omitted), the second in the opposite case (added).
   double kl = 0, reverse_kl = 0;

@@ -130,6 +130,7 @@ Summary Comparison::Summarize() const {
     const Position& position = positions_[i];
     summary.identical += position.identical ? 1 : 0;
     summary.disagreements += position.top_agrees ? 0 : 1;
+    summary.partial += position.partial ? 1 : 0;
     if (!position.identical && !summary.different) summary.different = i;
   }
   for (const Metric metric : kMetrics) {

@@ -58,9 +58,9 @@ struct Perplexity {
 // Summary is a comparison of two variants over all positions of a text.
 //
 // different is the first position at which the servers told other numbers; a disagreement is one at
-// which the likeliest token is another.
+// which the likeliest token is another; at partial ones a server lists only its likeliest tokens.
 struct Summary {
-  std::size_t positions = 0, identical = 0, disagreements = 0;
+  std::size_t positions = 0, identical = 0, disagreements = 0, partial = 0;
   std::optional<std::size_t> different;
   std::array<std::optional<Spread>, kMetrics.size()> spreads = {};
   std::optional<Perplexity> perplexity;  // absent without a position that both score
