@@ -199,9 +199,10 @@ Result<Completion> Client::Complete(const CompletionRequest& request,
 
 Result<std::vector<TokenId>> Client::Generate(const std::vector<TokenId>& text, Tokens most,
                                               const StopSignal& stop) const {
-  const Json body{{"prompt", text},       {"stream", false},       {"n_predict", base::Count(most)},
-                  {"temperature", 0},     {"cache_prompt", false}, {"ignore_eos", true},
-                  {"return_tokens", true}};
+  const Json body{
+      {"prompt", text},        {"stream", false},       {"n_predict", base::Count(most)},
+      {"temperature", 0},      {"cache_prompt", false}, {"ignore_eos", true},
+      {"return_tokens", true}, {"id_slot", 0}};
   const char* const path = "/completion";
   const auto json = Ask(path, &body, stop);
   if (!json) return Fail(json.error());
@@ -219,6 +220,7 @@ Result<PositionAnswer> Client::GetPosition(const PositionRequest& request,
                   {"stream", false},
                   {"n_predict", 1},
                   {"temperature", 0},
+                  {"id_slot", 0},
                   {"n_probs", request.most},
                   {"post_sampling_probs", false},
                   {"cache_prompt", request.reuse}};

@@ -47,7 +47,8 @@ struct CompletionRequest {
   std::optional<std::int64_t> slot;
 };
 
-// PositionRequest asks for the log-probabilities of what could come behind a text of token ids.
+// PositionRequest asks the first slot, whose cache then holds the text, for the log-probabilities
+// of what could come behind a text of token ids.
 //
 // most is how many tokens are listed, best the whole vocabulary. reuse lets the server keep the
 // part of the text that it has in its KV cache. It matters beyond time: how many tokens are

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <string>
 
 #include "sys/text_file.h"
@@ -98,6 +99,28 @@ TEST(PositionStream, WhatMakesNoSenseIsAnError) {
   EXPECT_THAT(message(std::string(200, '[')), HasSubstr("nests too deeply"));
   EXPECT_THAT(message(std::string(1 << 17, '[')), HasSubstr("nests too deeply"));
   EXPECT_THAT(message(std::string(1 << 17, '1')), HasSubstr("no JSON"));
+}
+
+// Each answer is one, or an error of the server: nothing else comes of any bytes.
+TEST(PositionStream, DamagedAnswersAreAnswersOrErrors) {
+  const auto text =
+      sys::ReadText(CULPRIT_SOURCE_DIR "/tests/fixtures/llama-server-0.7.0/position.json").value();
+  std::mt19937 random(1);
+  const auto below = [&random](std::size_t limit) { return random() % limit; };
+  constexpr std::string_view kBytes = "{}[]\",:\\0-1e.nul\xff";
+  int answers = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string damaged = text.substr(below(20) == 0 ? below(text.size()) : 0);
+    for (std::size_t k = below(4); k > 0; --k) {
+      damaged[below(damaged.size())] = kBytes[below(kBytes.size())];
+    }
+    const auto answer = Read(damaged, 1 + below(5'000));
+    answers += answer ? 1 : 0;
+    EXPECT_TRUE(answer || answer.error().code == ErrorCode::kServer) << i;
+    EXPECT_TRUE(!answer || answer->listed.size() <= 408) << i;
+  }
+  EXPECT_GT(answers, 50);
+  EXPECT_LT(answers, 300);
 }
 
 TEST(PositionStream, AVocabularyOf250000NeedsNoMemoryForItsText) {
