@@ -7,17 +7,22 @@ The server is $CULPRIT_LLAMA_SERVER and the model $CULPRIT_TEST_MODEL; scripts/t
 models are made of it with tools/change_weights, or anew with tools/make_gguf.
 """
 import argparse
+import contextlib
 import json
+import math
 import os
 import pathlib
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+import urllib.request
 
 SERVER, MODEL = os.environ.get("CULPRIT_LLAMA_SERVER"), os.environ.get("CULPRIT_TEST_MODEL")
-TOOLS = pathlib.Path(__file__).parents[2] / "tools"
+ROOT = pathlib.Path(__file__).parents[2]
+TOOLS = ROOT / "tools"
 SKIPPED = 77  # SKIP_RETURN_CODE in tests/CMakeLists.txt
 LIMIT_S = 240
 OPTIONS = argparse.Namespace(culprit=None)
@@ -27,6 +32,47 @@ def free_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
+
+
+@contextlib.contextmanager
+def server(*arguments):
+    """A function that posts a body to a path of a running server."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+
+    def post(path, **body):
+        request = urllib.request.Request(url + path, json.dumps(body).encode())
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
+            return json.load(answer)
+
+    with subprocess.Popen([SERVER, "--host", "127.0.0.1", "--port", str(port), "-m", MODEL, *arguments],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            deadline = time.monotonic() + LIMIT_S
+            while True:
+                try:
+                    urllib.request.urlopen(url + "/health", timeout=LIMIT_S).close()
+                    break
+                except OSError:
+                    if time.monotonic() > deadline:
+                        raise
+                    time.sleep(0.05)
+            yield post
+        finally:
+            process.terminate()
+
+
+def follow(post, prompt, answer):
+    """{token: probability} at each position, each scaled to add up to 1."""
+    found = []
+    for i in range(len(answer)):
+        reply = post("/completion", prompt=prompt + answer[:i], n_predict=1, n_probs=10_000,
+                     temperature=0, cache_prompt=i > 0)
+        listed = reply["completion_probabilities"][0]["top_logprobs"]
+        shares = {each["id"]: math.exp(each["logprob"]) for each in listed}
+        total = math.fsum(shares.values())
+        found.append({token: share / total for token, share in shares.items()})
+    return found
 
 
 class Gate(unittest.TestCase):
@@ -89,6 +135,26 @@ class Gate(unittest.TestCase):
         self.assertGreater(spreads["q8", "cosine"]["worst"], spreads["q4", "cosine"]["worst"])
         # Means of the cosine would have passed both.
         self.assertGreater(spreads["q4", "cosine"]["worst"], 0.999)
+
+    def test_figures_are_those_of_another_client(self):
+        common = ["-t", "1", "-np", "1", "-c", "4096"]
+        prose = "".join(file.read_text() for file in sorted((ROOT / "data/prose").glob("*.txt")))
+        with server(*common) as post:
+            prompt = post("/tokenize", content=prose, add_special=True)["tokens"][:700]
+            answer = post("/completion", prompt=prompt, n_predict=8, temperature=0, ignore_eos=True,
+                          cache_prompt=False, return_tokens=True)["tokens"]
+            f16 = follow(post, prompt, answer)
+        with server(*common, "-ctk", "q4_0", "-ctv", "q4_0") as post:
+            q4 = follow(post, prompt, answer)
+        _, _, report = self.gate(("f16",), ("q4", "kv=q4_0"), positions=8,
+                                 options=["--gate", "kl=100"])
+        rows = next(t["rows"] for t in report["tables"] if t["id"] == "positions")
+        self.assertEqual(len(rows), 8)
+        for row, p, q in zip(rows, f16, q4):
+            kl = math.fsum(p[token] * math.log(p[token] / q[token]) for token in p)
+            moved = math.fsum(abs(p[token] - q[token]) for token in p) / 2
+            self.assertAlmostEqual(row["kl_nats"], kl, delta=1e-9)
+            self.assertAlmostEqual(row["total_variation_share"], moved, delta=1e-9)
 
     def test_weights_are_graded_by_their_bits(self):
         answers, spreads, _ = self.gate(
