@@ -91,8 +91,10 @@ void SetDivergences(const Aligned& aligned, Position& position) {
     js += JsTerm(p, q);
     apart += std::abs(p - q);
   }
-  position.kl = aligned.omitted > kNegligible ? kInfinity : kl;
-  position.reverse_kl = aligned.added > kNegligible ? kInfinity : reverse;
+  if (aligned.omitted > kNegligible) kl = kInfinity;
+  if (aligned.added > kNegligible) reverse = kInfinity;
+  position.kl = kl;
+  position.reverse_kl = reverse;
   position.js = std::clamp(js, 0.0, std::numbers::ln2);
   position.total_variation = std::min(apart / 2, 1.0);
   position.unseen = std::min(aligned.p_rest, aligned.q_rest);

@@ -16,9 +16,7 @@ namespace {
 using base::Printable;
 using gate::GateRun;
 using gate::Metric;
-using gate::Outcome;
 using gate::Position;
-using gate::Spread;
 using gate::Summary;
 using enum Column::Kind;
 using enum Audience;
