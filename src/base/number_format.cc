@@ -52,6 +52,13 @@ std::string Plain(double value) {
   return Fixed(rounded, std::abs(rounded) < 100 ? 2 : 1, false);
 }
 
+std::string Significant(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "unknown" : "infinite";
+  return fmt::format("{:.3g}", value);
+}
+
+std::string NearOne(double value) { return Fixed(value, 5, false); }
+
 std::string Grouped(std::int64_t value) {
   std::string digits = fmt::format("{}", value);
   Group(digits.size(), digits);

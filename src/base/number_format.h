@@ -31,6 +31,12 @@ std::string Rate(NanosF cost);
 // Plain writes a count that may be broken (launches per step): "145", "0.27", "558".
 std::string Plain(double value);
 
+// Significant writes a small number with 3 digits that count: "0.0123", "1.2e-07", "infinite".
+std::string Significant(double value);
+
+// NearOne writes what lies close to 1, with 5 decimals: "0.99932".
+std::string NearOne(double value);
+
 // Grouped writes an integer with thin groups: "3,300,000".
 std::string Grouped(std::int64_t value);
 

@@ -53,6 +53,15 @@ TEST(NumberFormat, WritesACountPlainlyWhenItIsWhole) {
   EXPECT_EQ(Plain(-2.5), "-2.50");
 }
 
+TEST(NumberFormat, WritesSmallNumbersWithThreeDigitsThatCount) {
+  EXPECT_EQ(Significant(0.00136), "0.00136");
+  EXPECT_EQ(Significant(1.234e-9), "1.23e-09");
+  EXPECT_EQ(Significant(0), "0");
+  EXPECT_EQ(Significant(std::numeric_limits<double>::infinity()), "infinite");
+  EXPECT_EQ(Significant(std::numeric_limits<double>::quiet_NaN()), "unknown");
+  EXPECT_EQ(NearOne(0.999321), "0.99932");
+}
+
 TEST(NumberFormat, GroupsDigitsByThree) {
   EXPECT_EQ(Grouped(0), "0");
   EXPECT_EQ(Grouped(999), "999");

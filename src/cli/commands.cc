@@ -5,7 +5,7 @@ namespace culprit::cli {
 std::vector<Subcommand> AddSubcommands(CLI::App& program) {
   std::vector<Subcommand> all;
   for (const auto add :
-       {AddInit, AddRun, AddAb, AddTrace, AddCalibrate, AddSummarize, AddPower, AddDoctor,
+       {AddInit, AddRun, AddAb, AddTrace, AddGate, AddCalibrate, AddSummarize, AddPower, AddDoctor,
         AddRestore, AddCompare, AddAnalyze, AddCounters, AddTraceInfo, AddClassify, AddGuardian}) {
     all.push_back(add(program));
   }

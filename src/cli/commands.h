@@ -23,6 +23,7 @@ Subcommand AddClassify(CLI::App& program);
 Subcommand AddCompare(CLI::App& program);
 Subcommand AddCounters(CLI::App& program);
 Subcommand AddDoctor(CLI::App& program);
+Subcommand AddGate(CLI::App& program);
 Subcommand AddGuardian(CLI::App& program);
 Subcommand AddInit(CLI::App& program);
 Subcommand AddPower(CLI::App& program);

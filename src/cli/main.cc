@@ -77,9 +77,8 @@ int Run(int argc, char** argv, bool bisect) {
   program.require_subcommand(1);
   program.footer(
       "Exit codes: 0 done, 1 regression (only with --fail-on or --bisect), 2 usage, 3 comparison "
-      "invalid or incomplete, 5 environment, 125 and 128 cannot tell and stop (only with "
-      "--bisect), "
-      "130 interrupted.");
+      "invalid or incomplete, 4 correctness gate failed, 5 environment, 125 and 128 cannot tell "
+      "and stop (only with --bisect), 130 interrupted.");
   const auto subcommands = culprit::cli::AddSubcommands(program);
   try {
     program.parse(argc, argv);

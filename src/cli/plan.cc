@@ -52,12 +52,8 @@ std::string StagesText(const Spec& spec, Stages stages,
 
 }  // namespace
 
-std::string PlanText(const Spec& spec, Stages stages,
-                     std::span<const std::vector<std::string>> passes) {
-  std::string text =
-      fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
-                  Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
-                  experiment::Name(spec.workload.endpoint));
+std::string CommandsText(const Spec& spec) {
+  std::string text;
   for (const auto& variant : spec.variants) {
     const auto launch =
         lab::LaunchOf(spec, variant, static_cast<std::uint16_t>(spec.port), "slots");
@@ -69,7 +65,11 @@ std::string PlanText(const Spec& spec, Stages stages,
                            : fmt::format("  without {}\n", key);
     }
   }
-  text += StagesText(spec, stages, passes);
+  return text;
+}
+
+std::string BorrowedText(const Spec& spec) {
+  std::string text;
   for (const auto& unit : spec.machine.stop_services)
     text += fmt::format("\nstops {}", Printable(unit));
   for (const auto& unit : spec.machine.stop_user_services) {
@@ -81,6 +81,18 @@ std::string PlanText(const Spec& spec, Stages stages,
   for (const int port : spec.machine.health) {
     text += fmt::format("\nwaits at the end until 127.0.0.1:{}/health answers again", port);
   }
+  return text;
+}
+
+std::string PlanText(const Spec& spec, Stages stages,
+                     std::span<const std::vector<std::string>> passes) {
+  std::string text =
+      fmt::format("{}: {} tokens after a prompt of {}, by {}\n", spec.workload.name(),
+                  Count(spec.workload.output), base::Grouped(Count(spec.workload.prompt)),
+                  experiment::Name(spec.workload.endpoint));
+  text += CommandsText(spec);
+  text += StagesText(spec, stages, passes);
+  text += BorrowedText(spec);
   if (spec.limits.idle_readings > 0) {
     text += fmt::format(
         "\nwaits before each trial for {} idle readings of the machine, a second "

@@ -20,4 +20,9 @@ struct Stages {
 std::string PlanText(const experiment::Spec& spec, Stages stages,
                      std::span<const std::vector<std::string>> passes);
 
+// Parts of it: each variant's command and what it sets in its environment; a line for each thing
+// that is borrowed of the machine, begun by its line end.
+std::string CommandsText(const experiment::Spec& spec);
+std::string BorrowedText(const experiment::Spec& spec);
+
 }  // namespace culprit::cli

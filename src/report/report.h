@@ -79,8 +79,8 @@ struct Check {
 // incomplete: the proof failed and the reader asked for the tables all the same. Each writer marks
 // the whole report and each table.
 struct Report {
-  std::string kind;  // "compare", "analyze", "trace-info", "classify", "power", "ab", "doctor",
-                     // "counters"
+  // "compare", "analyze", "trace-info", "classify", "power", "ab", "doctor", "counters", "gate"
+  std::string kind;
   std::string title;
   bool incomplete = false;
   std::vector<std::string> headline;  // sentences; the first is the answer

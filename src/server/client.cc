@@ -107,6 +107,30 @@ Result<Props> Client::GetProps(const StopSignal& stop) const {
   return props;
 }
 
+// {"models":[…],"object":"list","data":[{"id":"m.gguf",…,"meta":{"vocab_type":1,"n_vocab":408,
+//  "n_ctx":4096,"n_ctx_train":32768,"n_embd":512,"n_params":12481024,"size":13274624}}]}
+Result<ModelFacts> Client::GetModel(const StopSignal& stop) const {
+  const auto json = Ask("/v1/models", nullptr, stop);
+  if (!json) return Fail(json.error());
+  const Json* data = JsonFields(*json).Find("data");
+  if (data == nullptr || !data->is_array() || data->empty()) {
+    return Fail(NoSense("\"data\"").In("/v1/models"));
+  }
+  ModelFacts facts;
+  JsonFields model(data->front());
+  model.Within("meta", [&facts](JsonFields& meta) {
+    meta.Take("vocab_type", facts.vocabulary_type);
+    meta.Take("n_vocab", facts.vocabulary);
+    meta.Take("n_embd", facts.embedding);
+    meta.Take("n_params", facts.parameters);
+    meta.Take("n_ctx_train", facts.trained_context);
+  });
+  if (!model.wrong().empty()) {
+    return Fail(NoSense("\"" + model.wrong() + "\"").In("/v1/models"));
+  }
+  return facts;
+}
+
 Result<std::vector<TokenId>> Client::Tokenize(std::string_view text, bool add_special,
                                               const StopSignal& stop) const {
   const Json body{{"content", text}, {"add_special", add_special}};
@@ -171,6 +195,45 @@ Result<Completion> Client::Complete(const CompletionRequest& request,
   completion->sent = sent;
   completion->ended = ended;
   return completion;
+}
+
+Result<std::vector<TokenId>> Client::Generate(const std::vector<TokenId>& text, Tokens most,
+                                              const StopSignal& stop) const {
+  const Json body{
+      {"prompt", text},        {"stream", false},       {"n_predict", base::Count(most)},
+      {"temperature", 0},      {"cache_prompt", false}, {"ignore_eos", true},
+      {"return_tokens", true}, {"id_slot", 0}};
+  const char* const path = "/completion";
+  const auto json = Ask(path, &body, stop);
+  if (!json) return Fail(json.error());
+  if (auto error = ServerError(*json)) return Fail(std::move(*error).In(path));
+  auto ids = ReadIds(*json);
+  if (!ids) return Fail(std::move(ids.error()).In(path));
+  return ids;
+}
+
+// Not streamed: a stream leaves out the log-probabilities of a token whose text is half a
+// character.
+Result<PositionAnswer> Client::GetPosition(const PositionRequest& request,
+                                           const StopSignal& stop) const {
+  const Json body{{"prompt", std::vector(request.text.begin(), request.text.end())},
+                  {"stream", false},
+                  {"n_predict", 1},
+                  {"temperature", 0},
+                  {"id_slot", 0},
+                  {"n_probs", request.most},
+                  {"post_sampling_probs", false},
+                  {"cache_prompt", request.reuse}};
+  const char* const path = "/completion";
+  PositionStream stream;
+  const auto http = sys::PostStreamed(
+      url_ + path, Dump(body), limits_, stop,
+      [&stream](std::string_view bytes, base::HostTime /*at*/) { return stream.Feed(bytes); });
+  if (!http) return Fail(http.error());
+  if (http->status != 200) return Fail(StatusError(*http).In(path));
+  auto answer = stream.Finish();
+  if (!answer) return Fail(std::move(answer.error()).In(path));
+  return answer;
 }
 
 }  // namespace culprit::server

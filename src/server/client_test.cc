@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "server/answer_stream.h"
 #include "server/fake_server.h"
 #include "sys/test_server.h"
@@ -109,6 +112,75 @@ TEST_F(ClientTest, CountsThatAreNotAsWantedAreSeen) {
   EXPECT_EQ(base::Count(of("wrong-prompt-count").prompt), base::Count(early.prompt) + 1);
 }
 
+constexpr std::int64_t kVocabulary = 64;
+
+class PositionTest : public FakeServerTest {
+ protected:
+  // A fake that tells probabilities, with further words for its environment.
+  [[nodiscard]] LaunchOptions Model(std::vector<experiment::EnvironmentChange> more = {}) const {
+    more.push_back({"FAKE_VOCABULARY", std::to_string(kVocabulary)});
+    return Fake(std::move(more));
+  }
+  [[nodiscard]] base::Result<PositionAnswer> AskOne(const std::string& fault) const {
+    const auto server = StartHealthy(Model({{"FAKE_FAULT", fault}}));
+    const std::vector<TokenId> text = {1, 5, 9};
+    return Client(server.url()).GetPosition({.text = text, .most = kVocabulary}, never_);
+  }
+  [[nodiscard]] std::string ErrorOf(const std::string& fault) const {
+    const auto answer = AskOne(fault);
+    EXPECT_FALSE(answer) << fault;
+    EXPECT_EQ(answer.error().code, ErrorCode::kServer);
+    return answer.error().Text();
+  }
+};
+
+TEST_F(PositionTest, ListsTheWholeVocabularyOrTheLikeliest) {
+  const auto server = StartHealthy(Model());
+  const Client client(server.url());
+  EXPECT_EQ(client.GetModel(never_)->vocabulary, kVocabulary);
+  const std::vector<TokenId> text = {1, 5, 9};
+  const auto all = client.GetPosition({.text = text, .most = kVocabulary}, never_);
+  ASSERT_TRUE(all) << all.error().Text();
+  EXPECT_EQ(all->listed.size(), 64u);
+  const auto again = client.GetPosition({.text = text, .most = 3, .reuse = false}, never_);
+  ASSERT_TRUE(again) << again.error().Text();
+  EXPECT_EQ(again->listed.size(), 3u);
+  EXPECT_TRUE(std::equal(again->listed.begin(), again->listed.end(), all->listed.begin()));
+}
+
+TEST_F(PositionTest, GeneratesTheTokensThatItSamplesOneByOne) {
+  const auto server = StartHealthy(Model());
+  const Client client(server.url());
+  std::vector<TokenId> text = {1, 5, 9};
+  const auto made = client.Generate(text, Tokens(5), never_);
+  ASSERT_TRUE(made) << made.error().Text();
+  ASSERT_EQ(made->size(), 5u);
+  for (const TokenId token : *made) {
+    const auto answer = client.GetPosition({.text = text, .most = 1}, never_);
+    ASSERT_TRUE(answer) << answer.error().Text();
+    EXPECT_EQ(answer->sampled, token);
+    text.push_back(token);
+  }
+}
+
+TEST_F(PositionTest, WhatAServerGetsWrongIsReadAsItIs) {
+  const auto nan = AskOne("nan-logits").value();
+  EXPECT_TRUE(std::isnan(nan.listed.front().logprob));
+  const auto shifted = AskOne("shifted-ids").value();
+  EXPECT_EQ(std::ranges::max(shifted.listed, {}, &TokenLogprob::token).token, kVocabulary);
+  EXPECT_EQ(AskOne("few-probs")->listed.size(), 10u);
+  double sum = 0;
+  const auto less = AskOne("sum-0.9").value();
+  for (const auto& each : less.listed) sum += std::exp(each.logprob);
+  EXPECT_NEAR(sum, 0.9, 1e-5);
+}
+
+TEST_F(PositionTest, AnAnswerWithoutAPositionIsAnError) {
+  EXPECT_EQ(ErrorOf("ok-error"), "/completion: llama-server says: Compute error.");
+  EXPECT_EQ(ErrorOf("error-json"), "/completion: llama-server says: the fake refuses");
+  EXPECT_THAT(ErrorOf("no-probs"), testing::HasSubstr("answered without log-probabilities"));
+}
+
 TEST(Client, SendsAChatNoTokenIds) {
   const auto answer =
       Client("http://127.0.0.1:1").Complete({.prompt = std::vector<TokenId>{1}}, sys::StopSignal());
@@ -144,6 +216,30 @@ TEST(AnswerStream, ContentThatMakesNoSenseIsAnError) {
       EXPECT_EQ(fed ? answer.error().code : fed.error().code, ErrorCode::kServer) << text;
     }
   }
+}
+
+TEST(ClientThread, ModelsThatMakeNoSenseAreErrors) {
+  const sys::StopSignal never;
+  const auto ask = [&never](const std::string& text) {
+    const TestServer server([text](const std::string&, int socket) {
+      TestServer::Send(socket, TestServer::Answer(text));
+    });
+    return Client(server.url()).GetModel(never);
+  };
+  for (const char* text :
+       {"{}", R"({"data":[]})", R"({"data":{}})", R"({"data":[{"meta":3}]})",
+        R"({"data":[{"meta":{"n_vocab":"408"}}]})", R"({"data":[{"meta":{"n_vocab":1.5}}]})"}) {
+    const auto model = ask(text);
+    ASSERT_FALSE(model) << text;
+    EXPECT_EQ(model.error().code, ErrorCode::kServer) << text;
+  }
+  EXPECT_EQ(ask(R"({"data":[{"id":"old"}]})"), ModelFacts());
+  const auto recorded =
+      sys::ReadText(CULPRIT_SOURCE_DIR "/tests/fixtures/llama-server-0.7.0/models.json").value();
+  const auto model = ask(recorded.substr(recorded.find('{')));
+  ASSERT_TRUE(model) << model.error().Text();
+  EXPECT_EQ(model->vocabulary, 408);
+  EXPECT_EQ(model->embedding, 512);
 }
 
 // Whole streams of Debian's 0.7.0.

@@ -64,6 +64,35 @@ class RealServer : public testing::Test {
   LaunchOptions options_;
 };
 
+TEST_F(RealServer, TellsTheSameProbabilitiesEachTime) {
+  const auto server = StartHealthy();
+  const Client client(server.url());
+  const auto model = client.GetModel(never_);
+  ASSERT_TRUE(model) << model.error().Text();
+  ASSERT_TRUE(model->vocabulary);
+  auto text = client.Tokenize(Prose(), true, never_).value();
+  text.resize(700);
+  const auto made = client.Generate(text, Tokens(6), never_);
+  ASSERT_TRUE(made) << made.error().Text();
+  ASSERT_EQ(made->size(), 6u);
+  const auto follow = [&] {
+    std::vector<PositionAnswer> all;
+    std::vector<TokenId> grown = text;
+    for (const TokenId token : *made) {
+      const auto answer = client.GetPosition(
+          {.text = grown, .most = *model->vocabulary, .reuse = !all.empty()}, never_);
+      EXPECT_TRUE(answer) << answer.error().Text();
+      EXPECT_EQ(answer->listed.size(), static_cast<std::size_t>(*model->vocabulary));
+      EXPECT_EQ(answer->sampled, token);
+      all.push_back(*answer);
+      grown.push_back(token);
+    }
+    return all;
+  };
+  const auto once = follow(), again = follow();
+  for (std::size_t i = 0; i < once.size(); ++i) EXPECT_EQ(once[i].listed, again[i].listed) << i;
+}
+
 TEST_F(RealServer, AnswersAboutItselfAndStopsGently) {
   auto server = StartHealthy();
   const Client client(server.url());
