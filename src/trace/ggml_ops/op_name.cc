@@ -20,9 +20,7 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-Layer LayerNumber(std::string_view digits) {
-  return base::ParseNumber<std::uint16_t>(digits);
-}
+Layer LayerNumber(std::string_view digits) { return base::ParseNumber<std::uint16_t>(digits); }
 
 // A tensor's name is taken apart: what it is called in every layer, and in which layer this one is.
 //   blk.12.ffn_gate_exps.weight    a weight
