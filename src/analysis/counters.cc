@@ -131,17 +131,16 @@ Counted CountVariant(std::string label, std::span<const trace::CounterSet> passe
   for (const trace::CounterSet& pass : passes) {
     for (const base::StringId id : pass.counters) {
       std::string name(pass.strings.Get(id));
-      counted.launches_of_counter[name] += pass.launches;
-      const bool known = std::find(counted.counters.begin(), counted.counters.end(), name) !=
-                         counted.counters.end();
-      if (!known) counted.counters.push_back(std::move(name));
+      const auto [known, fresh] = counted.launches_of_counter.try_emplace(name, 0);
+      known->second += pass.launches;
+      if (fresh) counted.counters.push_back(std::move(name));
     }
     for (auto& [key, kernel] : KernelsOf(pass, rules)) {
       const auto [known, fresh] = kernels.try_emplace(key, kernel);
       if (!fresh) known->second.tally.AddPass(kernel.tally);
     }
     counted.launches_of_passes.push_back(pass.launches);
-    counted.outside += pass.outside;
+    counted.outside = std::max(counted.outside, pass.outside);
     counted.diagnostics.Merge(pass.diagnostics);
   }
   for (auto& [key, kernel] : kernels) counted.kernels.push_back(std::move(kernel));

@@ -48,7 +48,7 @@ struct Counted {
   std::optional<base::Tokens> tokens = {};
   std::vector<std::int64_t> launches_of_passes = {};
   std::map<std::string, std::int64_t> launches_of_counter = {};  // of the passes that have it
-  std::int64_t outside = 0;  // launches outside the window, over all passes
+  std::int64_t outside = 0;  // launches outside the window, of the pass that has the most
   base::Diagnostics diagnostics = {};
 };
 

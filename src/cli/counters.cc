@@ -40,6 +40,10 @@ std::string TitleOf(const store::RunDirectory& run) { return "Counters in " + ru
 
 ExitCode Read(const Options& options) {
   if (options.read.size() == 1 && store::IsRunDirectory(options.read.front())) {
+    if (!options.count.request_file.empty()) {
+      return PrintError({ErrorCode::kUsage, "--request-file is about a file of counters",
+                         options.read.front(), "a run directory has its requests in it"});
+    }
     const auto run = store::RunDirectory::Open(options.read.front());
     if (!run) return PrintError(run.error());
     return Print(LoadRunCounters(*run, options.count), TitleOf(*run), options);

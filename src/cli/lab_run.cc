@@ -308,7 +308,10 @@ Result<Spec> SpecFor(const LabOptions& options, Stages stages) {
   return spec;
 }
 
-Result<store::RunDirectory> OpenRun(const LabOptions& options, Stages stages) {
+// passes are the counters that the command line asks for: the run has them from its first moment,
+// so that it goes on with them whenever it is broken off.
+Result<store::RunDirectory> OpenRun(const LabOptions& options, Stages stages,
+                                    const std::vector<CounterPass>& passes) {
   if (!options.resume.empty()) {
     auto run = store::RunDirectory::Open(options.resume);
     if (!run) return run;
@@ -320,8 +323,9 @@ Result<store::RunDirectory> OpenRun(const LabOptions& options, Stages stages) {
   // Below 2^32, so that it is a whole number in every format.
   if (!spec->design.seed) spec->design.seed = std::random_device()();
   const std::string folder = options.into.empty() ? DefaultFolder(*spec) : options.into;
-  return store::RunDirectory::Create(
-      folder, *spec, {.culprit_version = CULPRIT_VERSION, .created = sys::UtcNow()});
+  store::RunInfo info{.culprit_version = CULPRIT_VERSION, .created = sys::UtcNow()};
+  if (stages.count) info.counter_passes = PassesWith({}, passes);
+  return store::RunDirectory::Create(folder, *spec, info);
 }
 
 }  // namespace
@@ -395,7 +399,7 @@ tl::expected<LabRun, ExitCode> RunStages(const LabOptions& options, Stages stage
   const auto stop = sys::StopOnSignals();  // before there is anything to leave half-made
   auto passes = ParsePasses(options.passes);
   if (!passes) return tl::unexpected(PrintError(passes.error()));
-  auto run = OpenRun(options, stages);
+  auto run = OpenRun(options, stages, *passes);
   if (!run) return tl::unexpected(PrintError(run.error()));
   Say("run directory: " + run->path());
   return Staged(options, stages, *std::move(run), *std::move(passes), stop).Run();

@@ -53,6 +53,10 @@ Result<analysis::Counted> LoadFile(const std::string& argument, const CountOptio
   if (variant.untraced_ms || variant.untraced_file) {
     return Fail(ErrorCode::kUsage, "counters stand beside no time", argument);
   }
+  if (store::IsRunDirectory(variant.path)) {
+    return Fail(ErrorCode::kUsage, "is a run directory, which has counters of each variant",
+                variant.path, "give it to --read alone");
+  }
   auto files = store::FindTrialFiles(variant.path);
   if (!files) return Fail(std::move(files.error()));
   if (!options.request_file.empty()) files->request = options.request_file;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -50,19 +52,19 @@ std::string LineOf(const store::RunDirectory& run, const TrialRecord& record) {
 
 std::string Outlook(const experiment::Spec& spec, std::span<const TrialRecord> trials,
                     base::Nanos per_trial) {
-  const int pair = trials.back().pair;
   const std::size_t arms = experiment::ArmCount(spec);
-  for (std::size_t arm = 0; arm < arms; ++arm) {
-    const bool there = std::ranges::any_of(trials, [&](const TrialRecord& trial) {
-      return trial.pair == pair && trial.valid() && experiment::ArmOf(spec, trial) == arm;
-    });
-    if (!there) return "";
+  std::map<int, std::set<std::size_t>> pairs;
+  for (const TrialRecord& trial : trials) {
+    const auto arm = experiment::ArmOf(spec, trial);
+    if (trial.valid() && arm) pairs[trial.pair].insert(*arm);
   }
+  const auto complete = [arms](const auto& pair) { return pair.second.size() == arms; };
+  const auto done = static_cast<std::size_t>(std::ranges::count_if(pairs, complete));
   const stats::Design design = experiment::DesignOf(spec.design);
-  const auto pairs = static_cast<std::size_t>(pair) + 1;
-  if (design.IsLook(pairs)) return "";
-  const std::size_t look = *std::ranges::upper_bound(design.looks(), pairs);
-  const auto left = static_cast<base::Nanos::rep>((look - pairs) * arms);
+  const bool in_a_pair = pairs[trials.back().pair].size() < arms;
+  if (in_a_pair || design.IsLook(done)) return "";
+  const std::size_t look = *std::ranges::upper_bound(design.looks(), done);
+  const auto left = static_cast<base::Nanos::rep>((look - done) * arms);
   return fmt::format("next look after {} pairs, in about {}", look,
                      base::Roughly(left * per_trial));
 }

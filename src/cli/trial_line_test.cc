@@ -46,6 +46,15 @@ TEST(Outlook, TellsWhenTheNextLookIsDue) {
   EXPECT_EQ(Outlook(TwoVariants(6), Pairs(4), kEach), "next look after 6 pairs, in about 3 min");
 }
 
+TEST(Outlook, CountsThePairsThatAreThere) {
+  auto trials = Pairs(4);  // and one was lost, which is run again
+  trials.erase(trials.begin(), trials.begin() + 2);
+  EXPECT_EQ(Outlook(TwoVariants({}), trials, kEach), "next look after 4 pairs, in about 80 s");
+  trials.push_back(Trial(0, "f16"));
+  trials.push_back(Trial(0, "q4"));
+  EXPECT_EQ(Outlook(TwoVariants({}), trials, kEach), "");
+}
+
 TEST(Outlook, IsSilentAtALookWhichMayBeTheLast) {
   EXPECT_EQ(Outlook(TwoVariants({}), Pairs(4), kEach), "");
   EXPECT_EQ(Outlook(TwoVariants({}), Pairs(10), kEach), "");

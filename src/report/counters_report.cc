@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <functional>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "base/number_format.h"
@@ -209,20 +211,21 @@ Table LaunchTable(const Sides& sides, std::span<const CounterRow> rows, const st
 }
 
 // KeysOf makes a key for machines of each counter's name: "SQ_WAVES" is "sq_waves". Names are the
-// profiler's, or anything; keys are unique.
+// profiler's, or anything; keys are unique and begin with a letter.
 std::vector<std::string> KeysOf(std::span<const std::string> counters) {
   std::vector<std::string> keys;
+  std::set<std::string> taken;
+  std::map<std::string, int> copies;
   for (const std::string& counter : counters) {
-    std::string key;
+    const bool named =
+        !counter.empty() && std::isalpha(static_cast<unsigned char>(counter[0])) != 0;
+    std::string key = named ? "" : "counter_";
     for (const char c : counter.substr(0, 60)) {
       const auto byte = static_cast<unsigned char>(c);
       key += byte < 128 && std::isalnum(byte) != 0 ? static_cast<char>(std::tolower(byte)) : '_';
     }
-    const auto taken = [&keys](const std::string& one) {
-      return std::find(keys.begin(), keys.end(), one) != keys.end();
-    };
     std::string unique = key;
-    for (int number = 2; taken(unique); ++number) unique = fmt::format("{}_{}", key, number);
+    while (!taken.insert(unique).second) unique = fmt::format("{}_{}", key, ++copies[key] + 1);
     keys.push_back(std::move(unique));
   }
   return keys;
@@ -232,10 +235,9 @@ std::vector<std::string> KeysOf(std::span<const std::string> counters) {
 std::vector<std::string> CountersOf(const Sides& sides) {
   std::vector<std::string> counters = sides.a.counters;
   if (!sides.compares()) return counters;
+  const std::set<std::string_view> known(sides.a.counters.begin(), sides.a.counters.end());
   for (const std::string& counter : sides.b->counters) {
-    if (std::find(counters.begin(), counters.end(), counter) == counters.end()) {
-      counters.push_back(counter);
-    }
+    if (!known.contains(counter)) counters.push_back(counter);
   }
   return counters;
 }
@@ -319,6 +321,13 @@ void AddNotes(const Counted& counted, bool several, std::vector<Note>& notes) {
                   "prompt among them")});
 }
 
+// SameStretch tells whether decodes, or whole runs, were counted of all.
+bool SameStretch(std::span<const Counted> variants) {
+  return std::ranges::all_of(variants, [&](const Counted& counted) {
+    return counted.tokens.has_value() == variants.front().tokens.has_value();
+  });
+}
+
 }  // namespace
 
 Report CountersReport(std::span<const Counted> variants, CountersContext context) {
@@ -331,6 +340,13 @@ Report CountersReport(std::span<const Counted> variants, CountersContext context
   }
   std::move(context.notes.begin(), context.notes.end(), std::back_inserter(report.notes));
   for (const Counted& counted : variants) AddNotes(counted, variants.size() > 1, report.notes);
+  if (!SameStretch(variants)) {
+    report.notes.push_back(
+        {Note::Level::kWarning, "windows_differ",
+         "of some variants the request's decode was counted, of others the whole "
+         "run: their launches are not those of the same work; --whole counts "
+         "whole runs of all"});
+  }
   for (std::size_t i = std::min<std::size_t>(1, variants.size() - 1); i < variants.size(); ++i) {
     const Sides sides{variants.front(), i == 0 ? nullptr : &variants[i]};
     const std::string suffix = i < 2 ? "" : fmt::format("_{}", i);

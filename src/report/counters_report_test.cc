@@ -40,6 +40,14 @@ TEST(CountersReport, TellsCountersApartHoweverTheyAreCalled) {
   EXPECT_THAT(WriteJson(report), HasSubstr("a_sq_waves_2_per_launch"));
 }
 
+// The schema wants keys that begin with a letter.
+TEST(CountersReport, MakesKeysOfNamesThatBeginWithNoLetter) {
+  const std::string text =
+      WriteJson(CountersReport({{CountedWith({"_GPU_UTIL", "1st"})}}, {.title = "t"}));
+  EXPECT_THAT(text, HasSubstr("\"counter__gpu_util_per_launch\""));
+  EXPECT_THAT(text, HasSubstr("\"counter_1st_per_launch\""));
+}
+
 TEST(CountersReport, HasNoTimes) {
   std::vector<Counted> variants(2, CountedWith({"SQ_WAVES"}));
   variants[0].tokens = variants[1].tokens = base::Tokens(2);

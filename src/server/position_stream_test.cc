@@ -41,7 +41,7 @@ TEST(PositionStream, ReadsARecordedAnswerInPiecesOfAnySize) {
   double sum = 0;
   for (const auto& each : whole->listed) sum += std::exp(each.logprob);
   EXPECT_NEAR(sum, 1, 1e-5);
-  for (const std::size_t piece : {1, 2, 3, 7, 64, 1000}) {
+  for (const std::size_t piece : {1u, 2u, 3u, 7u, 64u, 1000u}) {
     const auto same = Read(text, piece);
     ASSERT_TRUE(same) << piece;
     EXPECT_EQ(same->listed, whole->listed) << piece;

@@ -109,13 +109,25 @@ TrialRecord DamagedTrace(const std::string& name, const base::Error& error, bool
   return record;
 }
 
-// A count that got among traces would be taken for one, whose times mean something.
+// PlaceOf is where a trial belongs. Whatever ran under a collector has no times, though somebody
+// may have taken what it counted out of its record.
+const char* PlaceOf(const TrialRecord& record) {
+  if (record.counted()) return kCounters;
+  return record.traced() || record.trace ? kTraces : kTrials;
+}
+
+// A trial that got among others would be taken for one of them: a traced one's times for a speed.
 Result<TrialRecord> InItsPlace(Result<TrialRecord> record, const std::string& folder,
-                               bool counted) {
-  if (!record || record->counted() == counted) return record;
+                               std::string_view place) {
+  if (!record) return record;
+  const std::string_view belongs = PlaceOf(*record);
+  if (belongs == place) return record;
+  if (belongs == kTrials) {
+    return Fail(ErrorCode::kBadRequest, "nothing watched this trial: its place is trials/", folder);
+  }
   return Fail(ErrorCode::kBadRequest,
-              counted ? "nothing was counted in this trial"
-                      : "this trial counted: its times are no speed, and its place is counters/",
+              fmt::format("this trial ran under {}: its times are no speed, and its place is {}/",
+                          record->collector.empty() ? "a collector" : record->collector, belongs),
               folder);
 }
 
@@ -129,7 +141,7 @@ Result<std::vector<TrialRecord>> ReadTrials(const fs::path& where) {
   for (const std::string& name : *names) {
     const std::string folder = (where / name).string();
     if (std::isdigit(name.front()) == 0 || !sys::IsFolder(folder)) continue;  // nobody's trial
-    auto trial = InItsPlace(ReadTrial(folder), folder, counted);
+    auto trial = InItsPlace(ReadTrial(folder), folder, where.filename().native());
     if (!trial && !traces) return Fail(std::move(trial.error()));
     trials.push_back(trial ? *std::move(trial) : DamagedTrace(name, trial.error(), counted));
   }
@@ -283,8 +295,9 @@ Status RunDirectory::EndTrial(TrialRecord record) {
 }
 
 std::vector<TrialRecord>& RunDirectory::ListOf(const TrialRecord& record) {
-  if (record.counted()) return counters_;
-  return record.traced() ? traces_ : trials_;
+  const char* const place = PlaceOf(record);
+  if (place == kCounters) return counters_;
+  return place == kTraces ? traces_ : trials_;
 }
 
 bool RunDirectory::RemoveUnused() const {
@@ -305,8 +318,7 @@ bool RunDirectory::RemoveUnused() const {
 }
 
 std::string RunDirectory::FolderOf(const TrialRecord& record) const {
-  const char* const kind = record.counted() ? kCounters : record.traced() ? kTraces : kTrials;
-  return fmt::format("{}/{}/{:03}-{}", path_, kind, record.id, record.variant);
+  return fmt::format("{}/{}/{:03}-{}", path_, PlaceOf(record), record.id, record.variant);
 }
 
 TrialFiles RunDirectory::FilesOf(const TrialRecord& record) const {

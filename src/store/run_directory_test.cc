@@ -170,9 +170,41 @@ TEST(RunDirectory, KeepsTrialsThatCountedApartFromBoth) {
   fs::copy(place, path + "/trials/008-q4");
   const auto refused = RunDirectory::Open(path);
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().Text(), path +
-                                        "/trials/008-q4: this trial counted: its times are no "
-                                        "speed, and its place is counters/");
+  EXPECT_EQ(refused.error().Text(),
+            path +
+                "/trials/008-q4: this trial ran under rocprofv3 --pmc: its times are no speed, and "
+                "its place is counters/");
+}
+
+// A traced trial is slow because it is traced, wherever somebody moves its folder.
+TEST(RunDirectory, RefusesTracedTrialsAmongTimedOnes) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  TrialRecord traced = FullRecord();
+  traced.collector = "rocprofv3";
+  ASSERT_TRUE(run && run->BeginTrial() && run->EndTrial(traced));
+  const std::string moved = path + "/trials/007-q4";
+  fs::rename(path + "/traces/007-q4", moved);
+  const auto refused = RunDirectory::Open(path);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kBadRequest);
+  EXPECT_EQ(refused.error().Text(),
+            moved +
+                ": this trial ran under rocprofv3: its times are no speed, and its place is "
+                "traces/");
+}
+
+// Nor does it become a timed one when somebody takes what it counted out of its record.
+TEST(RunDirectory, RefusesCountsThatNoLongerSayWhatTheyCounted) {
+  const sys::SampleFolder folder;
+  const std::string path = folder.path() + "/run";
+  auto run = RunDirectory::Create(path, TwoVariants(), {});
+  TrialRecord edited = FullRecord();
+  edited.trace = experiment::CollectedTrace{.file = "rocprofv3/a_counter_collection.csv"};
+  ASSERT_TRUE(run && run->BeginTrial() && run->EndTrial(edited));
+  fs::rename(path + "/traces/007-q4", path + "/trials/007-q4");
+  EXPECT_FALSE(RunDirectory::Open(path));
 }
 
 // A verdict looks at no trace, so a damaged one must not keep it back.
