@@ -70,6 +70,7 @@ class OneTrial {
     if (!server) return StartFailed(std::move(server.error()));
     Status done = Measure(*server);
     if (done && planned_.collector != nullptr && record_.completion) done = Collect(*server);
+    const bool died = server->process().Poll().has_value();
     const auto stopped = server->Stop(spec_.limits.stop);
     if (bench_.ended) bench_.ended(server->identity());
     if (stopped.killed) record_.facts["stopped"] = "killed";
@@ -87,7 +88,7 @@ class OneTrial {
       if (LostPort(*port)) {
         ObjectToServer("port_taken", std::move(done.error()));
       } else {
-        ObjectToServer("server_failed", std::move(done.error()), Suspicion());
+        ObjectToServer("server_failed", std::move(done.error()), died ? Suspicion() : "");
       }
     }
     return std::move(record_);
@@ -100,7 +101,7 @@ class OneTrial {
     Object(std::move(id), error.Text());
   }
 
-  // What is said of a server that did not end well beside what its log says.
+  // What is said of a server that died, beside what its log says.
   [[nodiscard]] std::string Suspicion() const {
     return planned_.collector == nullptr ? "" : planned_.collector->Suspicion();
   }

@@ -21,8 +21,8 @@ class CountersWorld(AbWorld):
         super().__init__()
         self.environment |= {"CULPRIT_ROCPROFV3": str(FAKES / "rocprofv3"), "FAKE_MS_PER_TOKEN": "10"}
 
-    def counters(self, *more, **popen):
-        return self.culprit("counters", "--variant", f"a={SERVER}", "--variant", f"b={SERVER}|extra=-b",
+    def counters(self, *more, b="", **popen):
+        return self.culprit("counters", "--variant", f"a={SERVER}", "--variant", f"b={SERVER}|extra=-b{b}",
                             "--prompt-tokens", "50", "--tokens", "16", "--idle-readings", "0", "--port",
                             str(self.port), *self.borrow[:-2], "--into", str(self.run_folder), *more, **popen)
 
@@ -116,6 +116,13 @@ class Counters(AbTest):
         self.assertIn("hsa_ven_amd_aqlprofile_get_info", said)
         self.assertIn("on gfx1151 every --pmc is known to crash before ROCm 7.2", said)
         self.assertEqual([record["objections"][0]["id"] for record, _ in world.kept()], ["server_failed"] * 2)
+        self.assert_as_before(world)
+
+    def test_a_server_that_refuses_is_not_the_tools_fault(self):
+        world = self.world()
+        _, said = self.finish(world.counters("--pmc", "SQ_WAVES", b="|env=FAKE_FAULT=error-event"), INVALID)
+        self.assertIn("Compute error.", said)
+        self.assertNotIn("gfx1151", said)
         self.assert_as_before(world)
 
     def test_without_the_tool(self):
