@@ -40,25 +40,25 @@ void AddWorkloadOptions(CLI::App& command, SpecOptions& options) {
 
 constexpr int kNoisePairs = 6;
 
-Status ReadVariants(const SpecOptions& options, Spec& spec) {
-  if (options.variants.empty()) return {};
-  spec.variants.clear();
+Result<experiment::SpecFlags> FlagsOf(const SpecOptions& options) {
+  auto words = experiment::SplitWords(options.arguments);
+  if (!words) return Fail(std::move(words.error()).In("--arguments"));
+  experiment::SpecFlags flags{
+      .model = options.model, .arguments = *std::move(words), .variants = {}};
   for (const std::string& text : options.variants) {
     auto variants = experiment::ParseVariant(text);
     if (!variants) return Fail(std::move(variants.error()));
-    for (Variant& variant : *variants) spec.variants.push_back(std::move(variant));
+    for (Variant& variant : *variants) flags.variants.push_back(std::move(variant));
   }
-  return {};
+  return flags;
 }
 
-Status SetCommon(const SpecOptions& options, Spec& spec) {
-  auto words = experiment::SplitWords(options.arguments);
-  if (!words) return Fail(std::move(words.error()).In("--arguments"));
-  for (Variant& variant : spec.variants) {
-    if (!variant.model && !options.model.empty()) variant.model = options.model;
-    variant.arguments.insert(variant.arguments.begin(), words->begin(), words->end());
-  }
-  return {};
+// Without a file the flags say all.
+Result<Spec> ReadFile(const std::string& file, const experiment::SpecFlags& flags) {
+  if (file.empty()) return experiment::ParseSpec("", "", flags);
+  auto text = sys::ReadText(file);
+  if (!text) return Fail(std::move(text.error()));
+  return experiment::ParseSpec(*text, file, flags);
 }
 
 Status SetWorkload(const SpecOptions& options, experiment::Workload& workload) {
@@ -175,18 +175,12 @@ void AddSpecOptions(CLI::App& command, SpecOptions& options) {
 }
 
 Result<Spec> ReadSpec(const SpecOptions& options) {
-  Spec spec;
-  if (!options.file.empty()) {
-    auto text = sys::ReadText(options.file);
-    if (!text) return Fail(std::move(text.error()));
-    auto parsed = experiment::ParseSpec(*text, options.file);
-    if (!parsed) return Fail(std::move(parsed.error()));
-    spec = *std::move(parsed);
-  }
-  for (const auto& set : {ReadVariants(options, spec), SetCommon(options, spec),
-                          SetWorkload(options, spec.workload)}) {
-    if (!set) return Fail(set.error());
-  }
+  const auto flags = FlagsOf(options);
+  if (!flags) return Fail(flags.error());
+  auto parsed = ReadFile(options.file, *flags);
+  if (!parsed) return parsed;
+  Spec spec = *std::move(parsed);
+  if (auto set = SetWorkload(options, spec.workload); !set) return Fail(std::move(set.error()));
   if (options.pairs) spec.design.pairs = *options.pairs;
   if (options.seed) spec.design.seed = *options.seed;
   // A/A is there to measure noise, and stops at no early look.

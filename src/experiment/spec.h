@@ -74,9 +74,18 @@ base::Status CheckComparison(const Spec& spec);
 // CheckValues is the part of CheckSpec that asks for no variants.
 base::Status CheckValues(const Spec& spec);
 
+// SpecFlags win over an experiment file: a model and arguments over those of [common], and variants
+// over all of the file's. What they leave empty is the file's.
+struct SpecFlags {
+  std::string model;
+  std::vector<std::string> arguments;
+  std::vector<Variant> variants;
+};
+
 // ParseSpec reads an experiment file (TOML); file is its name in messages. Fails with kUsage, with
 // the line, on what is no key or of a wrong type; CheckSpec is still to be asked.
-base::Result<Spec> ParseSpec(std::string_view text, std::string_view file);
+base::Result<Spec> ParseSpec(std::string_view text, std::string_view file,
+                             const SpecFlags& flags = {});
 
 // WriteSpec is an experiment file that ParseSpec reads as the same Spec.
 std::string WriteSpec(const Spec& spec);

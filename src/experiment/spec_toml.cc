@@ -213,7 +213,7 @@ Status ReadTracing(Table table, Spec& spec) {
 
 class SpecReader {
  public:
-  explicit SpecReader(std::string_view file) : file_(file) {}
+  SpecReader(std::string_view file, const SpecFlags& flags) : file_(file), flags_(flags) {}
 
   Result<Spec> Read(const toml::table& document) {
     constexpr std::array<std::string_view, 6> kTables = {"common", "variant", "workload",
@@ -241,9 +241,14 @@ class SpecReader {
       auto done = read(Table(file_, fmt::format("[{}]", name), *node->as_table()));
       if (!done) return Fail(std::move(done.error()));
     }
+    if (!flags_.model.empty()) common.model = flags_.model;
+    if (!flags_.arguments.empty()) common.arguments = flags_.arguments;
     if (auto done = ReadVariants(document.get("variant"), common, spec.variants); !done) {
       return Fail(std::move(done.error()));
     }
+    if (flags_.variants.empty()) return spec;
+    spec.variants = flags_.variants;
+    for (Variant& variant : spec.variants) LayOver(common, variant);
     return spec;
   }
 
@@ -274,6 +279,7 @@ class SpecReader {
   }
 
   std::string_view file_;
+  const SpecFlags& flags_;
 };
 
 toml::array Strings(const std::vector<std::string>& strings) {
@@ -324,10 +330,10 @@ toml::table MachineTable(const Spec& spec) {
 
 }  // namespace
 
-Result<Spec> ParseSpec(std::string_view text, std::string_view file) {
+Result<Spec> ParseSpec(std::string_view text, std::string_view file, const SpecFlags& flags) {
   const auto document = base::ParseToml(text, file, "an experiment file is TOML");
   if (!document) return Fail(document.error());
-  return SpecReader(file).Read(*document);
+  return SpecReader(file, flags).Read(*document);
 }
 
 std::string WriteSpec(const Spec& spec) {

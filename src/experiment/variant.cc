@@ -197,6 +197,19 @@ Status CheckLabel(std::string_view label) {
               "use letters, digits and -_.+, at most 64");
 }
 
+void LayOver(const Variant& common, Variant& variant) {
+  const auto before = [](const auto& first, auto& list) {
+    list.insert(list.begin(), first.begin(), first.end());
+  };
+  if (!variant.model) variant.model = common.model;
+  if (!variant.kv) variant.kv = common.kv;
+  if (!variant.working_directory) variant.working_directory = common.working_directory;
+  before(common.environment, variant.environment);
+  before(common.arguments, variant.arguments);
+  before(common.expect_log, variant.expect_log);
+  before(common.expect_symbol, variant.expect_symbol);
+}
+
 Result<std::vector<Variant>> ParseVariant(std::string_view text) {
   auto fields = SplitFields(text);
   if (!fields) return Fail(std::move(fields.error()).In("--variant"));

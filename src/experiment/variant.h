@@ -42,6 +42,10 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
+// LayOver gives a variant what is common to all: a model, KV type and working directory where it
+// names none, and environment, arguments and expectations in front of its own.
+void LayOver(const Variant& common, Variant& variant);
+
 // ParseVariant reads what users write after --variant:
 //
 //   label=BINARY[|model=PATH][|kv=TYPE][|env=VAR=VAL]…[|env=-VAR]…[|extra=ARGS]…[|cwd=DIR]
