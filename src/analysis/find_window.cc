@@ -108,7 +108,22 @@ bool LiesInside(const Window& window, const trace::Trace& trace) {
          window.end <= TraceEnd(trace) + Slack(window.length());
 }
 
+// LossOf is the first finding of the reader by which records are missing; null without one.
+const base::FindingInfo* LossOf(const trace::Trace& trace) {
+  for (const auto& entry : trace.diagnostics.entries()) {
+    const auto& info = base::Describe(entry.finding);
+    if (info.severity >= base::Severity::kDataLoss) return &info;
+  }
+  return nullptr;
+}
+
 base::Error Misses(const Window& window, const trace::Trace& trace, const Completion& request) {
+  if (const auto* loss = LossOf(trace)) {
+    return {
+        ErrorCode::kDamagedTrace,
+        fmt::format("the request does not lie inside what there is of the trace: {}", loss->what),
+        trace.path, std::string(loss->advice)};
+  }
   return {
       ErrorCode::kNoWindow,
       fmt::format("the request's times do not lie inside the trace: the request decodes from "

@@ -52,7 +52,8 @@ bool Speculates(const WindowQuery& query);
 // pattern. Each way that was not used but could be is compared with the one used.
 //
 // Fails with kNoWindow when nothing is known, when the request's times miss the trace, or when no
-// stretch of the trace can be the request; with kUsage when request or offsets are out of range.
+// stretch of the trace can be the request; with kDamagedTrace when they miss one that lacks
+// records; with kUsage when request or offsets are out of range.
 // Source: doc/how-it-works.md, "Windows".
 base::Result<FoundWindow> FindWindow(const trace::Trace& trace, const WindowQuery& query);
 

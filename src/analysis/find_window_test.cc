@@ -157,6 +157,20 @@ TEST(FindWindow, SurvivesTimesThatNoClockShows) {
   EXPECT_EQ(found.error().code, ErrorCode::kNoWindow);
 }
 
+TEST(FindWindow, BlamesADamagedTraceForARequestThatIsNotInIt) {
+  auto [trace, request] = Serve();
+  for (auto& arrival : request.arrivals) arrival += 3600s;
+  request.timings.reset();
+  trace.diagnostics.Add(base::Finding::kNoEnd);
+  const auto found = FindWindow(trace, {.completion = request});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::kDamagedTrace);
+  EXPECT_EQ(found.error().message,
+            "the request does not lie inside what there is of the trace: the file has no end: the "
+            "traced process was killed, and what it did last is missing");
+  EXPECT_EQ(found.error().hint, "trace again and let the server end by itself");
+}
+
 TEST(FindWindow, LaysServerTimingsBehindTheLargestGap) {
   const auto [trace, request] = Serve();
   const auto found = FindWindow(trace, ByLog(request));

@@ -117,9 +117,8 @@ PassShapes DescribeShapes(const trace::Trace& trace, const Window& window,
   // The window may begin inside the first pass; leave it out where it is shorter than the next.
   auto& first_kind =
       passes.passes.empty() || passes.passes.front().kind == PassKind::kTarget ? target : draft;
-  if (first_kind.size() > 1 && Length(first_kind[0]) < Length(first_kind[1])) {
-    first_kind.erase(first_kind.begin());
-  }
+  const bool cut = first_kind.size() > 1 && Length(first_kind[0]) < Length(first_kind[1]);
+  if (cut) first_kind.erase(first_kind.begin());
   if (target.empty()) return {"no step is complete", false};
   KindReport report =
       Describe(trace, window, groups, target, speculative ? "target passes" : "steps");
@@ -128,6 +127,7 @@ PassShapes DescribeShapes(const trace::Trace& trace, const Window& window,
     report.sentence += "; " + more.sentence;
     report.explained = report.explained && more.explained;
   }
+  if (cut && report.explained) report.sentence += "; the window begins inside the first";
   return {report.sentence, report.explained};
 }
 
