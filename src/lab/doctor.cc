@@ -206,6 +206,14 @@ class Examination {
         base::Error error = status->error();
         Add(Level::kProblem, "variant", std::move(error).In(variant.label));
       }
+      if (!variant.has_model) {
+        Add(Level::kWarning, "no_model", variant.label + " names no model",
+            "give model=PATH or --model, unless the server has one of its own");
+      }
+      if (!variant.collector) {
+        base::Error error = variant.collector.error();
+        Add(Level::kProblem, "collector", std::move(error).In(variant.label));
+      }
       const auto& limit = facts_.memory.allowed ? facts_.memory.allowed : facts_.memory.total;
       if (variant.model_bytes && limit && *variant.model_bytes > *limit) {
         Add(Level::kWarning, "model_size",

@@ -52,6 +52,25 @@ TEST(Doctor, HasNothingToSayOfAHealthyMachine) {
           Symptom{Level::kOk, "core_dumps", "a server that crashes leaves no core file", ""}));
 }
 
+TEST(Doctor, SeesThatModelAndCollectorAreNotThere) {
+  MachineFacts facts = HealthyMachine();
+  MachineFacts::Variant variant{
+      .label = "f16",
+      .folder = {},
+      .binary = {},
+      .model = {},
+      .collector = Fail(ErrorCode::kEnvironment, "is not there", "rocprofv3", "install it"),
+      .has_model = false,
+      .model_bytes = {}};
+  facts.variants.push_back(variant);
+  EXPECT_THAT(
+      Complaints(facts),
+      ElementsAre(
+          Symptom{Level::kWarning, "no_model", "f16 names no model",
+                  "give model=PATH or --model, unless the server has one of its own"},
+          Symptom{Level::kProblem, "collector", "f16: rocprofv3: is not there", "install it"}));
+}
+
 TEST(Doctor, StopsAtWhatIsLeftOfAnotherRun) {
   MachineFacts facts = HealthyMachine();
   facts.journaling.unfinished = Fail(ErrorCode::kNotRestored, "was broken off", "journal.jsonl");
@@ -133,8 +152,12 @@ TEST(Doctor, LetsARunGoOnWithoutWhatIsOptional) {
 TEST(Doctor, NamesTheVariantThatCannotRun) {
   MachineFacts facts = HealthyMachine();
   facts.disk.free = kGib / 2;
-  facts.variants = {
-      {"q4", {}, Fail(ErrorCode::kEnvironment, "is no program", "bin/x"), {}, 200 * kGib}};
+  facts.variants.push_back({.label = "q4",
+                            .folder = {},
+                            .binary = Fail(ErrorCode::kEnvironment, "is no program", "bin/x"),
+                            .model = {},
+                            .collector = {},
+                            .model_bytes = 200 * kGib});
   EXPECT_THAT(
       Complaints(facts),
       ElementsAre(Symptom{Level::kProblem, "disk",

@@ -10,6 +10,8 @@
 #include <filesystem>
 
 #include "base/parse_number.h"
+#include "collect/registry.h"
+#include "experiment/server_flags.h"
 #include "gpu/attribute.h"
 #include "gpu/registry.h"
 #include "host/health.h"
@@ -143,14 +145,28 @@ void LookAtProcessors(const std::string& root, MachineFacts& facts) {
   facts.memory = {TotalMemory(root), limits.memory_bytes};
 }
 
+base::Status CheckCollector(const Spec& spec, const experiment::Variant& variant) {
+  if (spec.collector.empty()) return {};
+  const auto collector = collect::MakeCollector(spec.collector);
+  if (!collector) return Fail(collector.error());
+  return (*collector)->Check(SubjectOf(LaunchOf(spec, variant, 0, "")), sys::StopSignal());
+}
+
+bool HasModel(const experiment::Variant& variant) {
+  return variant.model || experiment::Uses(experiment::Option::kFetchedModel, variant.arguments);
+}
+
 void LookAtVariants(const Spec& spec, MachineFacts& facts) {
   for (const auto& variant : spec.variants) {
     MachineFacts::Variant one{.label = variant.label,
                               .folder = CheckFolder(variant),
                               .binary = CheckBinary(variant),
                               .model = CheckModel(variant),
+                              .collector = {},
+                              .has_model = HasModel(variant),
                               .model_bytes = {}};
     if (one.folder && one.binary) one.binary = TryBinary(variant);
+    if (one.folder && one.binary) one.collector = CheckCollector(spec, variant);
     if (variant.model) {
       std::error_code error;
       const auto size = fs::file_size(*variant.model, error);

@@ -23,7 +23,7 @@ constexpr const char* kAnother =
 constexpr const char* kAnotherCounts =
     "take a rocprofv3 that lists --pmc, or name one in CULPRIT_ROCPROFV3";
 
-Result<std::string> FindPath(const sys::Environment& environment) {
+Result<std::string> FindPath(const sys::Environment& environment, const Pass& pass) {
   const std::string named = sys::ValueOf(environment, "CULPRIT_ROCPROFV3").value_or("");
   if (!named.empty()) {
     if (auto path = sys::FindProgram(named, environment)) return *path;
@@ -34,8 +34,10 @@ Result<std::string> FindPath(const sys::Environment& environment) {
     if (auto path = sys::FindProgram(name, environment)) return *path;
   }
   return Fail(ErrorCode::kEnvironment, "rocprofv3 is neither in PATH nor in /opt/rocm/bin", "",
-              "install ROCm's rocprofiler-sdk, name it in CULPRIT_ROCPROFV3, or trace with another "
-              "collector");
+              pass.counts()
+                  ? "install ROCm's rocprofiler-sdk, or name it in CULPRIT_ROCPROFV3"
+                  : "install ROCm's rocprofiler-sdk, name it in CULPRIT_ROCPROFV3, or trace with "
+                    "another collector");
 }
 
 Result<sys::CommandResult> Ask(const std::string& path, const char* flag,
@@ -98,7 +100,7 @@ std::string ReadVersion(std::string_view text) {
 
 Result<Tool> FindTool(const sys::Environment& environment, const Pass& pass,
                       const sys::StopSignal& stop) {
-  auto path = FindPath(environment);
+  auto path = FindPath(environment, pass);
   if (!path) return Fail(std::move(path.error()));
   Tool tool{.path = *std::move(path)};
   const auto help = Ask(tool.path, "--help", environment, stop);
