@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "inject/ggml/map_zeros.h"
 
@@ -50,6 +52,7 @@ bool IsWork(const char* desc) {
 bool Definitions::Restart() {
   if (slots_ != nullptr) ::munmap(slots_, kSlots * sizeof(Slot));
   slots_ = MapZeros<Slot>(kSlots);
+  std::fill(std::begin(last_), std::end(last_), Slot{});
   count_ = 0;
   return slots_ != nullptr;
 }
@@ -60,8 +63,11 @@ std::size_t Definitions::IndexOf(std::uint64_t key) const {
   return at;
 }
 
-std::uint32_t Definitions::Find(std::uint64_t key) const {
-  return slots_[IndexOf(key)].number_plus_1 - 1;
+std::uint32_t Definitions::Find(std::uint64_t key) {
+  Slot& last = last_[place_++ % kPlaces];
+  const bool same = last.number_plus_1 != 0 && last.key == key;
+  if (!same) last = slots_[IndexOf(key)];
+  return last.number_plus_1 - 1;
 }
 
 bool Definitions::Add(std::uint64_t key) {
@@ -168,6 +174,7 @@ void Stream::ResolveTimeline() {
 // An application's own callback wants to see nodes one by one.
 void Stream::BeginGraph(bool recorded, bool one_by_one) {
   if (lost_definitions_) lost_definitions_ = !definitions_.Restart();
+  definitions_.BeginGraph();
   watching_ = recorded && !one_by_one && !miscounted_ && callback_ == nullptr &&
               cpu_.set_abort_callback != nullptr;
   if (watching_) cpu_.set_abort_callback(cpu_.backend, Timeline::OnComputed, &timeline_);

@@ -17,9 +17,13 @@ class Definitions {
  public:
   // Restart forgets all; false without memory.
   bool Restart();
+  // BeginGraph is told before the nodes of a graph are looked for. They come in the order in which
+  // those of the last graph came, so each is looked for first where its place was then: in the
+  // table, which is large, each would be a walk to memory.
+  void BeginGraph() { place_ = 0; }
   // Find is the number of a key, or kNoDefinition where it is new. Add numbers it; false when there
   // are too many.
-  [[nodiscard]] std::uint32_t Find(std::uint64_t key) const;
+  std::uint32_t Find(std::uint64_t key);
   bool Add(std::uint64_t key);
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
@@ -30,7 +34,11 @@ class Definitions {
   };
   [[nodiscard]] std::size_t IndexOf(std::uint64_t key) const;
 
-  Slot* slots_ = nullptr;  // zeros at first, and only touched where used
+  static constexpr std::size_t kPlaces = 8192;
+
+  Slot* slots_ = nullptr;    // zeros at first, and only touched where used
+  Slot last_[kPlaces] = {};  // by place in the last graph
+  std::size_t place_ = 0;
   std::uint32_t count_ = 0;
 };
 
