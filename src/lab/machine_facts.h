@@ -82,7 +82,7 @@ struct MachineFacts {
     std::string label;
     base::Status folder, binary, model;
     base::Status collector;  // fails with why the one that the experiment names cannot trace it
-    bool has_model = true;    // a file, or one to fetch
+    bool has_model = true;   // a file, or one to fetch
     std::optional<std::uint64_t> model_bytes;
   };
   std::vector<Variant> variants;
