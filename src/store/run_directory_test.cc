@@ -1,5 +1,6 @@
 #include "store/run_directory.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -279,6 +280,7 @@ TEST(RunDirectory, IsMadeByOneOfTwoThatBeginAtOnce) {
   const std::string path = folder.path() + "/run";
   std::atomic<int> made = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] { made += RunDirectory::Create(path, TwoVariants(), {}) ? 1 : 0; });
   }
@@ -384,7 +386,8 @@ TEST(RunDirectory, NamesTheKeyThatMakesNoSense) {
     ASSERT_TRUE(sys::WriteFileAtomically(path + "/run.json", "{" + rest + "}"));
     const auto run = RunDirectory::Open(path);
     ASSERT_FALSE(run) << rest;
-    EXPECT_EQ(run.error().Text(), path + "/run.json: \"" + key + "\" is missing or makes no sense");
+    EXPECT_EQ(run.error().Text(),
+              fmt::format("{}/run.json: \"{}\" is missing or makes no sense", path, key));
   }
   ASSERT_TRUE(sys::WriteFileAtomically(path + "/run.json",
                                        R"({"format": 1, "noise_floor": {"decode": null}})"));
