@@ -28,6 +28,7 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 constexpr auto kBetweenLooks = milliseconds(50);
+constexpr int kLooksAtStrangers = 10;  // one can be wrong: see WhoListens
 constexpr std::uint64_t kLogPart = std::uint64_t{32} << 20;
 
 std::string ReadPart(const sys::Fd& file, std::uint64_t from, std::uint64_t size) {
@@ -69,6 +70,7 @@ Server::Server(sys::Process process, const LaunchOptions& options, std::uint64_t
 
 Status Server::WaitUntilHealthy(nanoseconds limit, const sys::StopSignal& stop) {
   const auto end = steady_clock::now() + limit;
+  int strangers = 0;
   while (true) {
     if (stop.requested()) return Fail(sys::Interrupted());
     if (const auto exit = process_.Poll()) return Fail(Left(*exit, "before it was healthy"));
@@ -82,9 +84,7 @@ Status Server::WaitUntilHealthy(nanoseconds limit, const sys::StopSignal& stop) 
       // Another server's health says nothing. Where /proc doesn't tell (kNobody), ours is believed.
       healthy_ = sys::WhoListens(port_, process_.identity().pid) != sys::Listener::kSomebodyElse;
       if (healthy_) return {};
-      return Fail(ErrorCode::kEnvironment,
-                  fmt::format("another server answers on port {} of 127.0.0.1", port_), "",
-                  "end it or choose another port");
+      if (++strangers == kLooksAtStrangers) return Fail(Stranger());
     }
     // Cut short by the server's end and by the user.
     process_.WaitFor(std::min<nanoseconds>(left, kBetweenLooks), stop);
@@ -93,6 +93,13 @@ Status Server::WaitUntilHealthy(nanoseconds limit, const sys::StopSignal& stop) 
               fmt::format("llama-server was not healthy within {} s",
                           duration_cast<seconds>(limit).count()),
               "", fmt::format("its log is {}", base::Printable(log_file_)));
+}
+
+Error Server::Stranger() const {
+  return {ErrorCode::kEnvironment,
+          fmt::format("another server answers on port {} of 127.0.0.1: there listens {}", port_,
+                      sys::NameListeners(port_)),
+          "", "end it or choose another port"};
 }
 
 Error Server::Explain(Error error) {

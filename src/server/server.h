@@ -45,6 +45,7 @@ class Server {
  private:
   Server(sys::Process process, const LaunchOptions& options, std::uint64_t log_start,
          std::vector<sys::ProcessIdentity> others);
+  [[nodiscard]] base::Error Stranger() const;
   [[nodiscard]] base::Error Left(const sys::Exit& exit, std::string_view when) const;
 
   sys::Process process_;

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/printable.h"
 #include "sys/process_stat.h"
 
 namespace culprit::sys {
@@ -66,8 +67,17 @@ void AddListeners(const char* table, std::uint16_t port, std::set<std::uint64_t>
   }
 }
 
-// The sockets that a process holds: /proc/PID/fd/7 -> socket:[4711].
-void RemoveHeldBy(pid_t pid, std::set<std::uint64_t>& inodes) {
+std::set<std::uint64_t> ListenersOn(std::uint16_t port) {
+  std::set<std::uint64_t> inodes;
+  AddListeners("/proc/net/tcp", port, inodes);
+  AddListeners("/proc/net/tcp6", port, inodes);
+  return inodes;
+}
+
+// The sockets that a process holds: /proc/PID/fd/7 -> socket:[4711]. Returns whether one was among
+// them.
+bool RemoveHeldBy(pid_t pid, std::set<std::uint64_t>& inodes) {
+  const std::size_t before = inodes.size();
   std::error_code error;
   for (fs::directory_iterator fd(fmt::format("/proc/{}/fd", pid), error), end; !error && fd != end;
        fd.increment(error)) {
@@ -78,6 +88,7 @@ void RemoveHeldBy(pid_t pid, std::set<std::uint64_t>& inodes) {
     std::from_chars(target.data() + 8, target.data() + target.size(), inode);
     inodes.erase(inode);
   }
+  return inodes.size() < before;
 }
 
 }  // namespace
@@ -91,12 +102,22 @@ base::Result<std::uint16_t> FreePort(std::uint16_t preferred) {
 }
 
 Listener WhoListens(std::uint16_t port, pid_t group) {
-  std::set<std::uint64_t> inodes;
-  AddListeners("/proc/net/tcp", port, inodes);
-  AddListeners("/proc/net/tcp6", port, inodes);
+  std::set<std::uint64_t> inodes = ListenersOn(port);
   if (inodes.empty()) return Listener::kNobody;
   for (const pid_t pid : GroupMembers(group)) RemoveHeldBy(pid, inodes);
   return inodes.empty() ? Listener::kGroup : Listener::kSomebodyElse;
+}
+
+std::string NameListeners(std::uint16_t port) {
+  std::set<std::uint64_t> inodes = ListenersOn(port);
+  if (inodes.empty()) return "nobody any more";
+  std::string names;
+  for (const ProcessStat& stat : AllProcesses()) {
+    if (inodes.empty() || !RemoveHeldBy(stat.identity.pid, inodes)) continue;
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", base::Printable(stat.command),
+                         stat.identity.pid);
+  }
+  return names.empty() ? "a process that cannot be looked at" : names;
 }
 
 std::vector<pid_t> GroupMembers(pid_t group) {

@@ -1,5 +1,6 @@
 #include "sys/ports.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -24,6 +25,12 @@ TEST(PortsThread, OnlyTheGroupOfTheListenerOwnsItsPort) {
   auto other = Process::Start({.argv = {"/bin/sleep", "1000"}});
   ASSERT_TRUE(other);
   EXPECT_EQ(WhoListens(server.port(), other->identity().pid), Listener::kSomebodyElse);
+}
+
+TEST(PortsThread, WhoListensHasANameAndAPid) {
+  const TestServer server([](const std::string&, int) {});
+  EXPECT_EQ(NameListeners(server.port()), fmt::format("sys_test ({})", ::getpid()));
+  EXPECT_EQ(NameListeners(FreePort(18101).value()), "nobody any more");
 }
 
 TEST(Ports, NobodyListensOnAFreePort) {

@@ -10,7 +10,6 @@ import csv
 import json
 import os
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -18,8 +17,12 @@ import tempfile
 import time
 import unittest
 
-HERE = os.path.dirname(os.path.realpath(__file__))
-FAKES = os.path.join(os.path.dirname(HERE), "fakes")
+TESTS = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+FAKES = os.path.join(TESTS, "fakes")
+sys.dont_write_bytecode = True
+sys.path.append(TESTS)
+from ports import claimed_port  # noqa: E402
+
 TOOL = os.path.join(FAKES, "rocprofv3")
 SERVER = os.path.join(FAKES, "llama_server")
 NOT_A_TRACE, DAMAGED, INTERRUPTED = 3, 5, 14  # base::ErrorCode
@@ -29,10 +32,7 @@ collect = None
 
 
 def command(folder, *options):
-    with socket.socket() as free:  # tests run at the same time
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return [collect, "--folder", folder, "--port", str(port), *options, SERVER]
+    return [collect, "--folder", folder, "--port", str(claimed_port()), *options, SERVER]
 
 
 def files_below(folder):

@@ -5,18 +5,16 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 
 from world import FAKES, OPTIONS, TIMEOUT_S, CrashTest, World, wait_until
+
+sys.path.append(str(FAKES.parent))
+from ports import claimed_port  # noqa: E402
 
 SERVER = str(FAKES / "llama_server")
 DONE, INVALID, ENVIRONMENT, INTERRUPTED = 0, 3, 5, 130
 PAIRS = 2
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class AbWorld(World):
@@ -27,7 +25,7 @@ class AbWorld(World):
         self.run_folder, self.temporary = self.path / "run", self.path / "tmp"
         self.record, self.requests = self.path / "record", self.path / "requests"
         self.temporary.mkdir()
-        self.port = free_port()
+        self.port = claimed_port()
         self.environment |= {"FAKE_RECORD": str(self.record), "FAKE_REQUESTS": str(self.requests),
                              "TMPDIR": str(self.temporary), "COLUMNS": "100"}
         self.borrow = ["--stop-service", "qwen.service", "--stop-service", "idle.service",

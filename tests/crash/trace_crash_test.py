@@ -13,13 +13,13 @@ import sys
 
 sys.dont_write_bytecode = True
 from ab_crash_test import KilledAllAlong  # noqa: E402
-from ab_world import DONE, INVALID, SERVER, AbWorld, free_port  # noqa: E402
+from ab_world import DONE, INVALID, SERVER, AbWorld, claimed_port  # noqa: E402
 from world import FAKES, main  # noqa: E402
 
 
 class TraceWorld(AbWorld):
     """A run directory with pairs and without traces; it is made once, and copied."""
-    PORT, MEASURED = free_port(), None
+    PORT, MEASURED = claimed_port(), None
 
     def __init__(self):
         super().__init__()

@@ -20,6 +20,10 @@ import tempfile
 import time
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from ports import claimed_port  # noqa: E402
+
 SERVER, MODEL = os.environ.get("CULPRIT_LLAMA_SERVER"), os.environ.get("CULPRIT_TEST_MODEL")
 SKIPPED = 77  # SKIP_RETURN_CODE in tests/CMakeLists.txt
 LIMIT_S = 240
@@ -35,12 +39,6 @@ def await_that(condition, what):
             return
         time.sleep(0.01)
     raise AssertionError(f"waited for {what} in vain")
-
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
 
 
 def can_listen(port):
@@ -67,7 +65,7 @@ class Ab(unittest.TestCase):
         cls.home = pathlib.Path(cls.folder.name)
         cls.model = cls.home / "model.gguf"  # its path tells our servers from all others
         cls.model.symlink_to(os.path.abspath(MODEL))
-        cls.port = free_port()
+        cls.port = claimed_port()
         cls.environment = {**os.environ, "CULPRIT_STATE_DIR": str(cls.home / "state"),
                            "CULPRIT_LOCK": str(cls.home / "lock"), "COLUMNS": "200"}
 

@@ -12,13 +12,16 @@ import json
 import math
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 import urllib.request
+
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from ports import claimed_port  # noqa: E402
 
 SERVER, MODEL = os.environ.get("CULPRIT_LLAMA_SERVER"), os.environ.get("CULPRIT_TEST_MODEL")
 ROOT = pathlib.Path(__file__).parents[2]
@@ -28,16 +31,10 @@ LIMIT_S = 240
 OPTIONS = argparse.Namespace(culprit=None)
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 @contextlib.contextmanager
 def server(*arguments):
     """A function that posts a body to a path of a running server."""
-    port = free_port()
+    port = claimed_port()
     url = f"http://127.0.0.1:{port}"
 
     def post(path, **body):
@@ -83,7 +80,7 @@ class Gate(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         cls.home = pathlib.Path(cls.folder.name)
-        cls.port = free_port()
+        cls.port = claimed_port()
         cls.environment = {**os.environ, "CULPRIT_STATE_DIR": str(cls.home / "state"),
                            "CULPRIT_LOCK": str(cls.home / "lock")}
 

@@ -5,8 +5,8 @@ The server is $CULPRIT_LLAMA_SERVER and the model $CULPRIT_TEST_MODEL; scripts/t
 """
 import json
 import os
+import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +14,10 @@ import time
 import unittest
 import urllib.error
 import urllib.request
+
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+from ports import claimed_port  # noqa: E402
 
 SERVER, MODEL = os.environ.get("CULPRIT_LLAMA_SERVER"), os.environ.get("CULPRIT_TEST_MODEL")
 SKIPPED = 77  # SKIP_RETURN_CODE in tests/CMakeLists.txt
@@ -33,15 +37,9 @@ def request(port, path, body=None):
         return None, None
 
 
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
-
-
 class RealServer(unittest.TestCase):
     def setUp(self):
-        self.port = free_port()
+        self.port = claimed_port()
         self.log = tempfile.TemporaryFile()
         self.server = subprocess.Popen(
             [SERVER, "-m", MODEL, "--host", "127.0.0.1", "--port", str(self.port), "-t", "1",
