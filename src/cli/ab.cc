@@ -24,8 +24,10 @@ ExitCode Run(const Options& options) {
   const auto done = RunStages(options.lab, kStages);
   if (!done) return ApplyWithout(options.rule, done.error());
   const auto evaluation = EvaluateRun(done->run);
-  const auto emitted = Emit(VerdictReport(done->run, evaluation), options.output);
-  const ExitCode code = AfterMeasuring(*done, evaluation);
+  report::Report report = VerdictReport(done->run, evaluation);
+  AddGateTo(done->run, report);
+  const auto emitted = Emit(report, options.output);
+  const ExitCode code = AfterGate(done->run.gate(), AfterMeasuring(*done, evaluation));
   return Apply(options.rule, evaluation, emitted ? code : PrintError(emitted.error()));
 }
 

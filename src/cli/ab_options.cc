@@ -5,6 +5,7 @@
 #include "cli/borrow.h"
 #include "cli/percentage.h"
 #include "experiment/words.h"
+#include "gate/level.h"
 #include "lab/variant_files.h"
 #include "sys/environment.h"
 #include "sys/text_file.h"
@@ -96,6 +97,17 @@ void SetMachine(const SpecOptions& options, Spec& spec) {
   if (options.idle_tries) spec.limits.idle_tries = *options.idle_tries;
 }
 
+Status SetGate(const SpecOptions& options, experiment::GateWish& gate) {
+  if (!options.gate_level.empty()) gate.level = options.gate_level;
+  if (options.gate_positions) gate.positions = Tokens(*options.gate_positions);
+  if (!options.gate_prompts.empty()) gate.prompts.clear();
+  for (const std::int64_t prompt : options.gate_prompts) gate.prompts.push_back(Tokens(prompt));
+  if (!options.gate_ubatches.empty()) gate.ubatches = options.gate_ubatches;
+  if (options.no_gate) gate.wanted = false;
+  const auto level = gate::ParseLevel(gate.level);
+  return level ? Status() : Fail(level.error());
+}
+
 Status CheckFiles(const Spec& spec) {
   for (const Variant& variant : spec.variants) {
     for (const auto check : {lab::CheckFolder, lab::CheckBinary, lab::CheckModel}) {
@@ -115,7 +127,8 @@ void AddVariantOptions(CLI::App& command, SpecOptions& options) {
   command
       .add_option("--variant", options.variants,
                   "LABEL=BINARY, followed by any of |model=PATH |kv=TYPE |env=VAR=VALUE "
-                  "|extra=ARGS |cwd=DIR |expect-log=REGEX |expect-symbol=TEXT; the first is the "
+                  "|extra=ARGS |cwd=DIR |expect-log=REGEX |expect-symbol=TEXT "
+                  "|answers=approximate; the first is the "
                   "baseline; may be repeated")
       ->type_name("VARIANT")
       ->allow_extra_args(false);
@@ -167,6 +180,30 @@ void AddMachineOptions(CLI::App& command, SpecOptions& options) {
   command.add_option("--idle-tries", options.idle_tries, "Readings at most [300]")->type_name("N");
 }
 
+void AddGateOptions(CLI::App& command, SpecOptions& options) {
+  command
+      .add_option("--gate", options.gate_level,
+                  "What passes as the same answer: default, strict, cosine=X, kl=X (nats) or ppl=X "
+                  "(share) [default]")
+      ->type_name("LEVEL");
+  command
+      .add_option("--positions", options.gate_positions,
+                  "Tokens whose probabilities are compared behind each prompt [128]")
+      ->type_name("N");
+  command
+      .add_option("--gate-prompts", options.gate_prompts,
+                  "Lengths of the prompts to compare behind, between commas [--prompt-tokens]")
+      ->delimiter(',')
+      ->type_name("N[,N]")
+      ->allow_extra_args(false);
+  command
+      .add_option("--gate-ubatch", options.gate_ubatches,
+                  "Compare once more with these sizes of ubatches, between commas")
+      ->delimiter(',')
+      ->type_name("N[,N]")
+      ->allow_extra_args(false);
+}
+
 void AddSpecOptions(CLI::App& command, SpecOptions& options) {
   AddVariantOptions(command, options);
   AddPromptOptions(command, options);
@@ -193,6 +230,7 @@ Result<Spec> ReadSpec(const SpecOptions& options) {
   spec.design.same_variant |= options.same_variant;
   // Of several variants in a file, A/A takes the baseline.
   if (options.same_variant && spec.variants.size() > 1) spec.variants.resize(1);
+  if (auto set = SetGate(options, spec.gate); !set) return Fail(std::move(set.error()));
   SetMachine(options, spec);
   if (!options.collector.empty()) spec.collector = options.collector;
   for (Variant& variant : spec.variants) {

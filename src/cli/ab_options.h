@@ -22,6 +22,10 @@ struct SpecOptions {
   std::optional<std::uint64_t> seed;
   std::string margin;  // "0.5%"
   bool same_variant = false;
+  std::string gate_level;
+  std::optional<std::int64_t> gate_positions;
+  std::vector<std::int64_t> gate_prompts, gate_ubatches;
+  bool no_gate = false;
   std::vector<std::string> stop_services, stop_user_services;
   std::vector<int> health;
   std::string power_profile, collector;
@@ -34,6 +38,8 @@ void AddSpecOptions(CLI::App& command, SpecOptions& options);
 void AddVariantOptions(CLI::App& command, SpecOptions& options);
 void AddPromptOptions(CLI::App& command, SpecOptions& options);
 void AddMachineOptions(CLI::App& command, SpecOptions& options);
+// AddGateOptions are those of the correctness gate, but --no-gate.
+void AddGateOptions(CLI::App& command, SpecOptions& options);
 
 // ReadSpec reads the experiment file, if one is given, lays the flags over it, and looks binaries
 // up in PATH. SpecOf also checks that it is an experiment, that what it borrows can be named, and

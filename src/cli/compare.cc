@@ -1,7 +1,9 @@
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/compare_traces.h"
+#include "cli/exit_rule.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
 #include "report/run_report.h"
@@ -16,17 +18,29 @@ struct Options {
   OutputOptions output;
 };
 
-// The attribution of a run directory, under the verdict of its untraced trials.
-base::Result<report::Report> CompareRun(const std::string& path, const AnalysisOptions& options) {
+struct Answer {
+  report::Report report;
+  std::optional<gate::GateRun> gate = {};
+};
+
+// The attribution of a run directory, under the verdict of its untraced trials, and both under what
+// its gate says.
+base::Result<Answer> CompareRun(const std::string& path, const AnalysisOptions& options) {
   auto run = store::RunDirectory::Open(path);
   if (!run) return base::Fail(std::move(run.error()));
   const auto evaluation = EvaluateRun(*run);
   auto attribution = CompareTraces(*run, options, evaluation.compared());
-  if (!attribution || !evaluation.compared()) return attribution;
-  return report::JudgedReport(VerdictReport(*run, evaluation), *std::move(attribution), evaluation);
+  if (!attribution) return base::Fail(std::move(attribution.error()));
+  Answer answer{*std::move(attribution), run->gate()};
+  if (evaluation.compared()) {
+    answer.report =
+        report::JudgedReport(VerdictReport(*run, evaluation), std::move(answer.report), evaluation);
+  }
+  if (evaluation.compared() || run->gate()) AddGateTo(*run, answer.report);
+  return answer;
 }
 
-base::Result<report::Report> Compare(const Options& options) {
+base::Result<Answer> Compare(const Options& options) {
   if (options.variants.size() == 1) {
     const std::string& path = options.variants.front();
     const bool there = sys::IsThere(ParseVariant(path).path);
@@ -42,14 +56,16 @@ base::Result<report::Report> Compare(const Options& options) {
     if (!variant) return base::Fail(std::move(variant.error()));
     variants.push_back(*std::move(variant));
   }
-  return CompareVariants(std::move(variants), options.analysis, false);
+  auto report = CompareVariants(std::move(variants), options.analysis, false);
+  if (!report) return base::Fail(std::move(report.error()));
+  return Answer{*std::move(report)};
 }
 
 ExitCode Run(const Options& options) {
-  const auto report = Compare(options);
-  if (!report) return PrintError(report.error());
-  const auto emitted = Emit(*report, options.output);
-  return emitted ? ExitCode::kDone : PrintError(emitted.error());
+  const auto answer = Compare(options);
+  if (!answer) return PrintError(answer.error());
+  const auto emitted = Emit(answer->report, options.output);
+  return emitted ? AfterGate(answer->gate, ExitCode::kDone) : PrintError(emitted.error());
 }
 
 }  // namespace

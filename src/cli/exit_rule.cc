@@ -84,9 +84,29 @@ ExitCode ApplyWithAttribution(const ExitRule& rule, const Evaluation& evaluation
   return lacking ? ExitCode::kInvalid : verdict;
 }
 
+ExitCode CodeOf(const gate::GateRun& gate) {
+  switch (Decide(gate::JudgeRun(gate))) {
+    case gate::Decision::kPassed:
+      return ExitCode::kDone;
+    case gate::Decision::kFailed:
+      return ExitCode::kGateFailed;
+    case gate::Decision::kCannotTell:
+      return ExitCode::kInvalid;
+  }
+  return ExitCode::kInvalid;
+}
+
+ExitCode AfterGate(const std::optional<gate::GateRun>& gate, ExitCode code) {
+  if (!gate || (code != ExitCode::kDone && code != ExitCode::kInvalid)) return code;
+  const ExitCode answer = CodeOf(*gate);
+  return answer == ExitCode::kDone ? code : answer;
+}
+
+// The speed of a build that answers something else says nothing of a bisected regression.
 ExitCode ApplyWithout(const ExitRule& rule, ExitCode code) {
   if (!rule.bisect || code == ExitCode::kDone) return code;
-  return code == ExitCode::kInvalid ? ExitCode::kCannotTell : ExitCode::kStopBisect;
+  const bool skip = code == ExitCode::kInvalid || code == ExitCode::kGateFailed;
+  return skip ? ExitCode::kCannotTell : ExitCode::kStopBisect;
 }
 
 }  // namespace culprit::cli

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/exit_code.h"
 #include "experiment/evaluation.h"
+#include "gate/gate_run.h"
 
 namespace culprit::cli {
 
@@ -28,6 +30,11 @@ ExitCode Apply(const ExitRule& rule, const experiment::Evaluation& evaluation, E
 // but that. A bisection asks for the verdict alone.
 ExitCode ApplyWithAttribution(const ExitRule& rule, const experiment::Evaluation& evaluation,
                               ExitCode code, bool attributed);
+// CodeOf is what a gate alone ends with: kDone, kGateFailed, or kInvalid where nothing could be
+// compared. AfterGate is what becomes of the code of a command that measured as well: a failed gate
+// weighs more than whatever was measured, but for a command that was broken off.
+ExitCode CodeOf(const gate::GateRun& gate);
+ExitCode AfterGate(const std::optional<gate::GateRun>& gate, ExitCode code);
 // ApplyWithout is for a command that came to no evaluation.
 ExitCode ApplyWithout(const ExitRule& rule, ExitCode code);
 

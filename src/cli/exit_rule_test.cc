@@ -115,5 +115,29 @@ TEST(ExitRule, RefusesWhatIsNoPercentage) {
   }
 }
 
+// A gate whose one candidate came out like this.
+gate::GateRun GateOf(const gate::Candidate& candidate) {
+  gate::Probe probe{.candidates = {candidate}};
+  return {.baseline = "a", .probes = {probe}};
+}
+
+TEST(ExitRule, AFailedGateWeighsMoreThanAnySpeed) {
+  const auto passed =
+      GateOf({.label = "b", .positions = {{.identical = true, .top_agrees = true}}});
+  const auto failed = GateOf({.label = "b", .flaw = gate::Flaw{gate::Side::kCandidate, {}, "x"}});
+  const auto other = GateOf({.label = "b", .not_comparable = "it is another model"});
+  using enum ExitCode;
+  EXPECT_EQ(AfterGate({}, kDone), kDone);
+  EXPECT_EQ(AfterGate(passed, kDone), kDone);
+  EXPECT_EQ(AfterGate(passed, kInvalid), kInvalid);
+  EXPECT_EQ(AfterGate(other, kDone), kInvalid);
+  for (const ExitCode code : {kDone, kInvalid}) EXPECT_EQ(AfterGate(failed, code), kGateFailed);
+  for (const ExitCode code : {kUsage, kEnvironment, kInterrupted}) {
+    EXPECT_EQ(AfterGate(failed, code), code);
+  }
+  EXPECT_EQ(Apply({.fail_on = "regression"}, kSlower, kGateFailed), kGateFailed);
+  EXPECT_EQ(Apply({.bisect = true}, kSlower, kGateFailed), kCannotTell);
+}
+
 }  // namespace
 }  // namespace culprit::cli

@@ -21,6 +21,7 @@
 #include "experiment/words.h"
 #include "gpu/registry.h"
 #include "host/session.h"
+#include "lab/gate.h"
 #include "lab/tracer.h"
 #include "sys/host_time.h"
 
@@ -148,6 +149,7 @@ class Staged {
   }
 
   Status RunAll(const std::string& prompt, const std::string& slots) {
+    if (auto gated = PassGate(); !gated) return gated;
     const lab::Notebook notebook = NotebookWith(slots);
     if (stages_.measure) {
       measuring_since_ = sys::BoottimeNow();
@@ -159,9 +161,31 @@ class Staged {
     return measured_.finished ? Trace(prompt, notebook) : Status();
   }
 
+  // Before any speed is measured. A gate that fails is told of at once, and what it says stands
+  // above every verdict on speed.
+  Status PassGate() {
+    if (!NeedsGate()) return {};
+    const auto folder = run_.BeginGate();
+    if (!folder) return Fail(folder.error());
+    auto seen = lab::RunGate(run_.spec(), *folder, bench_, Say);
+    if (!seen) {
+      auto& hint = seen.error().hint;
+      if (seen.error().code == ErrorCode::kInterrupted) return Fail(std::move(seen.error()));
+      hint +=
+          std::string(hint.empty() ? "" : "; ") + "--no-gate measures without comparing answers";
+      return Fail(std::move(seen.error()));
+    }
+    for (const gate::Verdict& verdict : gate::JudgeRun(*seen)) {
+      Say("gate: " + Explain(verdict.result(), seen->baseline, verdict.label).front());
+    }
+    return run_.EndGate(*std::move(seen));
+  }
+
+  [[nodiscard]] bool NeedsGate() const { return stages_.gates(run_.spec()) && !run_.gate(); }
+
   // Then there is no reason to stop anybody's service.
   bool IsComplete() {
-    if (options_.resume.empty()) return false;
+    if (options_.resume.empty() || NeedsGate()) return false;
     if (stages_.measure && !EvaluateRun(run_).finished) return false;
     return HasAllTraces(run_, stages_, Passes());
   }
@@ -213,7 +237,7 @@ class Staged {
             .starting =
                 [this](const lab::PlannedTrial&) {
                   if (stop_.requested()) return Status(Fail(sys::Interrupted()));
-                  return session_->EnsureGuardian();
+                  return session_->EnsureGuardian(stop_);
                 },
             .slots = slots};
   }
@@ -329,49 +353,6 @@ Result<store::RunDirectory> OpenRun(const LabOptions& options, Stages stages,
 }
 
 }  // namespace
-
-void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages) {
-  AddSpecOptions(command, options.spec);
-  if (stages.trace) {
-    std::string names;
-    for (const auto name : collect::CollectorNames()) {
-      names += (names.empty() ? "" : ", ") + std::string(name);
-    }
-    command
-        .add_option("--collector", options.spec.collector,
-                    fmt::format("What takes the traces: {} [by device]", names))
-        ->type_name("NAME");
-  }
-  if (stages.count) {
-    command
-        .add_option("--pmc", options.passes,
-                    "What to count in one pass, names between commas or blanks; each further --pmc "
-                    "is another pass, and another start of each server [SQ_WAVES,GRBM_GUI_ACTIVE]")
-        ->type_name("NAMES")
-        ->allow_extra_args(false);
-  }
-  command.add_option("--into", options.into, "The run directory to make [culprit-runs/…]")
-      ->type_name("DIR");
-  command
-      .add_option("--resume", options.resume,
-                  stages.measure ? "Go on with a run that was broken off"
-                  : stages.count ? "Count what this run directory lacks"
-                                 : "Take the traces that this run directory lacks")
-      ->type_name("DIR");
-  command.add_option("--prompt", options.prompt_file, "A prompt that culprit calibrate made")
-      ->type_name("FILE");
-  command.add_flag("--dry-run", options.dry_run, "Print every command and the order; run nothing");
-  command.add_flag("--no-wait", options.no_wait,
-                   "Fail when somebody else measures on this machine");
-  // A run that goes on is the experiment that its folder holds.
-  for (CLI::Option* option :
-       command.get_options([](const CLI::Option* each) { return each != nullptr; })) {
-    const std::string name = option->get_single_name();
-    if (name != "help" && name != "resume" && name != "no-wait" && name != "pmc") {
-      command.get_option("--resume")->excludes(option);
-    }
-  }
-}
 
 ExitCode PrintPlan(const LabOptions& options, Stages stages) {
   const auto spec = SpecFor(options, stages);

@@ -1,25 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
-#include "cli/ab_options.h"
 #include "cli/exit_code.h"
-#include "cli/plan.h"
+#include "cli/lab_options.h"
 #include "lab/runner.h"
 #include "store/run_directory.h"
 
 namespace culprit::cli {
-
-// LabOptions are the flags of the commands that run servers: ab, trace, run and counters.
-struct LabOptions {
-  SpecOptions spec;
-  std::vector<std::string> passes;  // of counters, as written
-  std::string into, resume, prompt_file;
-  bool dry_run = false, no_wait = false;
-};
-void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages);
 
 // LabRun is what the stages came to. measured is finished also where there was nothing to measure;
 // untraced tells why arms have no trace, or no counters, a sentence each.

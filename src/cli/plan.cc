@@ -7,6 +7,7 @@
 #include "experiment/evaluation.h"
 #include "experiment/order.h"
 #include "experiment/words.h"
+#include "lab/gate.h"
 #include "lab/trial.h"
 #include "server/command.h"
 
@@ -37,6 +38,7 @@ std::string OrderText(const Spec& spec) {
 std::string StagesText(const Spec& spec, Stages stages,
                        std::span<const std::vector<std::string>> passes) {
   std::string text;
+  if (stages.gates(spec)) text += "\n" + GateText(spec) + "; then";
   if (stages.measure) text += OrderText(spec);
   if (stages.trace) {
     text += fmt::format("\n{}a trace of each{}", stages.measure ? "then " : "",
@@ -51,6 +53,21 @@ std::string StagesText(const Spec& spec, Stages stages,
 }
 
 }  // namespace
+
+std::string GateText(const Spec& spec) {
+  std::vector<std::string> prompts;
+  for (const base::Tokens prompt : lab::PromptsOf(spec)) {
+    prompts.push_back(base::Grouped(Count(prompt)));
+  }
+  std::string text = fmt::format(
+      "the gate, level {}: {} positions behind a prompt of {} tokens", Printable(spec.gate.level),
+      base::Grouped(Count(lab::PositionsOf(spec))), fmt::join(prompts, " and one of "));
+  if (!spec.gate.ubatches.empty()) {
+    text += fmt::format(", and all that in ubatches of {} too",
+                        fmt::join(spec.gate.ubatches, " and of "));
+  }
+  return text;
+}
 
 std::string CommandsText(const Spec& spec) {
   std::string text;

@@ -51,9 +51,10 @@ ExitCode Run(const Options& options) {
   const auto done = RunStages(options.lab, kStages);
   if (!done) return ApplyWithout(options.rule, done.error());
   const auto evaluation = EvaluateRun(done->run);
-  const Answer answer = AnswerOf(options, *done, evaluation);
+  Answer answer = AnswerOf(options, *done, evaluation);
+  AddGateTo(done->run, answer.report);
   const auto emitted = Emit(answer.report, options.output);
-  const ExitCode measured = AfterMeasuring(*done, evaluation);
+  const ExitCode measured = AfterGate(done->run.gate(), AfterMeasuring(*done, evaluation));
   if (!emitted) return ApplyWithout(options.rule, PrintError(emitted.error()));
   return ApplyWithAttribution(options.rule, evaluation, measured, answer.attributed);
 }

@@ -6,7 +6,9 @@
 #include <filesystem>
 
 #include "base/number_format.h"
+#include "experiment/words.h"
 #include "report/ab_report.h"
+#include "report/gate_report.h"
 #include "store/noise_floors.h"
 
 namespace culprit::cli {
@@ -96,6 +98,23 @@ report::Report VerdictReport(const store::RunDirectory& run, const Evaluation& e
   context.finished = evaluation.finished;
   if (evaluation.ended_by_void) context.log = LogOf(run, run.trials().back());
   return report::AbReport(run.spec(), evaluation, context);
+}
+
+void AddGateTo(const store::RunDirectory& run, report::Report& report) {
+  const auto& spec = run.spec();
+  if (run.gate()) {
+    report::AddGate(*run.gate(), report);
+    const auto verdicts = gate::JudgeRun(*run.gate());
+    if (Decide(verdicts) != gate::Decision::kPassed) {
+      report.advice.insert(report.advice.begin(),
+                           "culprit gate --read " + experiment::AsWord(run.path()) +
+                               " shows where the answers part, position by position");
+    }
+  } else if (!spec.gate.wanted) {
+    report::AddNoGate("--no-gate", report);
+  } else if (spec.variants.size() > 1) {
+    report::AddNoGate("this run has none", report);
+  }
 }
 
 }  // namespace culprit::cli

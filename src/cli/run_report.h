@@ -15,6 +15,9 @@ inline constexpr std::size_t kFloorPairs = 6;  // fewer say more of chance than 
 experiment::NoiseFloors FloorsFor(const store::RunDirectory& run, const std::string& state_folder);
 void RememberFloor(const store::RunDirectory& run, const std::string& state_folder);
 
+// AddGateTo says what the run's correctness gate came to, or that there was none.
+void AddGateTo(const store::RunDirectory& run, report::Report& report);
+
 // EvaluateRun judges a run directory, the same each time: noise floors are those that were known
 // when the run began. VerdictReport is the report on it; command is what goes on with the run.
 experiment::Evaluation EvaluateRun(const store::RunDirectory& run);

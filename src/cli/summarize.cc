@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/exit_rule.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
 #include "experiment/evaluation.h"
@@ -83,10 +84,12 @@ ExitCode SummarizeRun(const std::string& path, const OutputOptions& output) {
   const auto run = store::RunDirectory::Open(path);
   if (!run) return PrintError(run.error());
   const auto evaluation = EvaluateRun(*run);
-  if (auto emitted = Emit(VerdictReport(*run, evaluation), output); !emitted) {
+  report::Report report = VerdictReport(*run, evaluation);
+  AddGateTo(*run, report);
+  if (auto emitted = Emit(report, output); !emitted) {
     return PrintError(emitted.error());
   }
-  return evaluation.compared() ? ExitCode::kDone : ExitCode::kInvalid;
+  return AfterGate(run->gate(), evaluation.compared() ? ExitCode::kDone : ExitCode::kInvalid);
 }
 
 ExitCode Run(const Options& options) {

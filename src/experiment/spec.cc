@@ -108,6 +108,21 @@ Status CheckMargin(std::string_view what, base::Fraction margin) {
               "give a share above 0 and below 0.5: 0.01 is 1 %");
 }
 
+Status CheckGate(const GateWish& gate) {
+  std::vector<Range> ranges = {{"the number of positions to compare",
+                                Count(gate.positions.value_or(base::Tokens(1))), 1, 100'000}};
+  for (const base::Tokens prompt : gate.prompts) {
+    ranges.push_back({"the length of a prompt to compare behind", Count(prompt), 1, 10'000'000});
+  }
+  for (const std::int64_t ubatch : gate.ubatches) {
+    ranges.push_back({"a size of ubatches", ubatch, 1, 1'000'000});
+  }
+  for (const Range& range : ranges) {
+    if (auto fit = CheckRange(range); !fit) return fit;
+  }
+  return {};
+}
+
 }  // namespace
 
 Status CheckSpec(const Spec& spec) {
@@ -141,6 +156,7 @@ Status CheckValues(const Spec& spec) {
   for (const Range& range : ranges) {
     if (auto fit = CheckRange(range); !fit) return fit;
   }
+  if (auto fit = CheckGate(spec.gate); !fit) return fit;
   for (const int port : spec.machine.health) {
     if (auto fit = CheckRange({"a port to look at", port, 1, 65'535}); !fit) return fit;
   }

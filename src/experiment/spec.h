@@ -51,6 +51,21 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
+// GateWish says how answers are compared before times are.
+//
+// level is what gate::ParseLevel reads. positions are the tokens that are compared behind each
+// prompt; absent, 128 of them, or as many as the workload generates where that is less. prompts are
+// the lengths of prompts; none is the workload's. ubatches are sizes at which all variants are
+// compared beside the way in which each of them runs.
+struct GateWish {
+  bool wanted = true;
+  std::string level = "default";
+  std::optional<base::Tokens> positions;
+  std::vector<base::Tokens> prompts;
+  std::vector<std::int64_t> ubatches;
+  bool operator==(const GateWish&) const = default;
+};
+
 // Spec is a whole experiment as its user wrote it. variants[0] is the baseline; labels are unique;
 // there is one variant when design.same_variant. collector is what takes traces; "" leaves the
 // choice to culprit, by the device.
@@ -58,6 +73,7 @@ struct Spec {
   std::vector<Variant> variants;
   Workload workload;
   Design design;
+  GateWish gate;
   MachineWish machine;
   Limits limits;
   int port = 8101;

@@ -74,6 +74,12 @@ TEST(Spec, IsWrittenSoThatItReadsBackAsTheSame) {
   spec.variants[1].expect_log = {"a|b \\d"};
   spec.variants[1].expect_symbol = {"sym"};
   spec.variants[1].working_directory = "/tmp";
+  spec.variants[1].approximate = true;
+  spec.gate = {.wanted = false,
+               .level = "kl=0.1",
+               .positions = base::Tokens(64),
+               .prompts = {base::Tokens(500), base::Tokens(6000)},
+               .ubatches = {128}};
   spec.design = {.pairs = 8, .seed = 77, .decode_margin = base::Fraction(0.003)};
   spec.machine = {.stop_services = {"a.service"},
                   .stop_user_services = {"b.service"},
@@ -95,6 +101,9 @@ TEST(Spec, SaysInWhichLineWhatIsWrong) {
   EXPECT_EQ(error("[design]\npairs = \"3\"\n"), "x.toml:2: \"pairs\" must be a whole number");
   EXPECT_EQ(error("[[variant]]\nlabel = \"a\"\n"),
             "x.toml:1: a variant needs a label and a binary");
+  EXPECT_EQ(
+      error("[[variant]]\nanswers = \"roughly\"\n"),
+      "x.toml:2: answers: \"roughly\" says nothing of answers; they are exact or approximate");
   EXPECT_EQ(error("[workload]\nname = \"long\"\n"),
             "x.toml:2: \"long\" is no workload; say screening, trace-matched or sustained, or give "
             "the output tokens");
@@ -112,6 +121,14 @@ TEST(Spec, RefusesWhatCannotBeRun) {
             "no variant is given; add --variant label=BINARY");
   EXPECT_EQ(error([](Spec& s) { s.variants[1].label = "f16"; }),
             "two variants are called f16; give each a label of its own");
+  EXPECT_EQ(error([](Spec& s) { s.gate.positions = base::Tokens(0); }),
+            "the number of positions to compare is 0; give 1 to 100000");
+  EXPECT_EQ(error([](Spec& s) {
+              s.gate.prompts = {base::Tokens(5), base::Tokens(-5)};
+            }),
+            "the length of a prompt to compare behind is -5; give 1 to 10000000");
+  EXPECT_EQ(error([](Spec& s) { s.gate.ubatches = {0}; }),
+            "a size of ubatches is 0; give 1 to 1000000");
   EXPECT_EQ(error([](Spec& s) { s.workload.output = base::Tokens(1); }),
             "the number of output tokens is 1; give 2 to 1000000");
   EXPECT_EQ(error([](Spec& s) { s.port = 80; }), "the port is 80; give 1024 to 65535");

@@ -157,6 +157,12 @@ Status ReadVariant(Table table, Variant& variant) {
     }
   }
   table.Take("expect_symbol", variant.expect_symbol);
+  if (const toml::node* node = table.Node("answers")) {
+    std::string answers;
+    table.Take("answers", answers);
+    auto set = SetAnswers(answers, variant);
+    if (!set) table.Wrong(*node, "answers: " + set.error().message, set.error().hint);
+  }
   return table.Finish();
 }
 
@@ -191,6 +197,15 @@ Status ReadDesign(Table table, Design& design) {
   return table.Finish();
 }
 
+Status ReadGate(Table table, GateWish& gate) {
+  table.Take("run", gate.wanted);
+  table.Take("level", gate.level);
+  table.Take("positions", gate.positions);
+  table.Take("prompt_tokens", gate.prompts);
+  table.Take("ubatch", gate.ubatches);
+  return table.Finish();
+}
+
 Status ReadMachine(Table table, Spec& spec) {
   table.Take("stop_services", spec.machine.stop_services);
   table.Take("stop_user_services", spec.machine.stop_user_services);
@@ -216,8 +231,8 @@ class SpecReader {
   SpecReader(std::string_view file, const SpecFlags& flags) : file_(file), flags_(flags) {}
 
   Result<Spec> Read(const toml::table& document) {
-    constexpr std::array<std::string_view, 6> kTables = {"common", "variant", "workload",
-                                                         "design", "machine", "trace"};
+    constexpr std::array<std::string_view, 7> kTables = {"common", "variant", "workload", "design",
+                                                         "gate",   "machine", "trace"};
     for (const auto& [key, node] : document) {
       if (std::find(kTables.begin(), kTables.end(), key.str()) != kTables.end()) continue;
       return Fail(ErrorCode::kUsage, fmt::format("an experiment has no \"{}\"", key.str()),
@@ -229,6 +244,7 @@ class SpecReader {
         {"common", [&](Table table) { return ReadVariant(std::move(table), common); }},
         {"workload", [&](Table table) { return ReadWorkload(std::move(table), spec.workload); }},
         {"design", [&](Table table) { return ReadDesign(std::move(table), spec.design); }},
+        {"gate", [&](Table table) { return ReadGate(std::move(table), spec.gate); }},
         {"machine", [&](Table table) { return ReadMachine(std::move(table), spec); }},
         {"trace", [&](Table table) { return ReadTracing(std::move(table), spec); }},
     };
@@ -300,6 +316,7 @@ toml::table VariantTable(const Variant& variant) {
   if (variant.working_directory) table.insert("working_directory", *variant.working_directory);
   PutList(table, "expect_log", variant.expect_log);
   PutList(table, "expect_symbol", variant.expect_symbol);
+  if (variant.approximate) table.insert("answers", kApproximate);
   toml::table environment;
   for (const EnvironmentChange& change : variant.environment) {
     if (change.value)
@@ -308,6 +325,17 @@ toml::table VariantTable(const Variant& variant) {
       environment.insert_or_assign(change.key, false);
   }
   if (!environment.empty()) table.insert("environment", std::move(environment));
+  return table;
+}
+
+toml::table GateTable(const GateWish& gate) {
+  toml::table table{{"run", gate.wanted}, {"level", gate.level}};
+  if (gate.positions) table.insert("positions", Count(*gate.positions));
+  toml::array prompts, ubatches;
+  for (const base::Tokens prompt : gate.prompts) prompts.push_back(Count(prompt));
+  for (const std::int64_t ubatch : gate.ubatches) ubatches.push_back(ubatch);
+  if (!prompts.empty()) table.insert("prompt_tokens", std::move(prompts));
+  if (!ubatches.empty()) table.insert("ubatch", std::move(ubatches));
   return table;
 }
 
@@ -351,6 +379,7 @@ std::string WriteSpec(const Spec& spec) {
                                {"seed", spec.workload.seed},
                                {"cache_prompt", spec.workload.cache_prompt}}},
       {"design", std::move(design)},
+      {"gate", GateTable(spec.gate)},
       {"machine", MachineTable(spec)},
       {"variant", std::move(variants)}};
   if (!spec.collector.empty()) {

@@ -47,7 +47,7 @@ Result<std::vector<Field>> SplitFields(std::string_view text) {
     if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
       return Fail(ErrorCode::kUsage, fmt::format("\"{}\" is no KEY=VALUE", part), "",
                   "a variant is label=BINARY, then |KEY=VALUE for model, kv, env, extra, cwd, "
-                  "expect-log, expect-symbol");
+                  "expect-log, expect-symbol, answers");
     }
     fields.push_back({part.substr(0, equals), part.substr(equals + 1)});
   }
@@ -150,6 +150,8 @@ Status Set(const Field& field, Variant& variant) {
     return SetEnvironment(field.value, variant);
   else if (field.key == "expect-log")
     return AddPattern(field.value, variant);
+  else if (field.key == "answers")
+    return SetAnswers(field.value, variant);
   else if (field.key == "expect-symbol")
     variant.expect_symbol.push_back(field.value);
   else if (field.key == "extra") {
@@ -158,7 +160,7 @@ Status Set(const Field& field, Variant& variant) {
     variant.arguments.insert(variant.arguments.end(), words->begin(), words->end());
   } else {
     return Fail(ErrorCode::kUsage, fmt::format("\"{}\" is no key of a variant", field.key), "",
-                "the keys are model, kv, env, extra, cwd, expect-log, expect-symbol");
+                "the keys are model, kv, env, extra, cwd, expect-log, expect-symbol, answers");
   }
   return {};
 }
@@ -195,6 +197,15 @@ Status CheckLabel(std::string_view label) {
   if (fits) return {};
   return Fail(ErrorCode::kUsage, fmt::format("\"{}\" cannot be a label", label), "",
               "use letters, digits and -_.+, at most 64");
+}
+
+Status SetAnswers(std::string_view text, Variant& variant) {
+  if (text != kExact && text != kApproximate) {
+    return Fail(ErrorCode::kUsage, fmt::format("\"{}\" says nothing of answers", text), "answers",
+                fmt::format("they are {} or {}", kExact, kApproximate));
+  }
+  variant.approximate = text == kApproximate;
+  return {};
 }
 
 void LayOver(const Variant& common, Variant& variant) {

@@ -56,17 +56,25 @@ TEST(Variant, JsonIsNoSweep) {
   EXPECT_THAT(Labels("p=b|extra=--kwargs '{\"a\":1,\"b\":2}'"), ElementsAre("p"));
 }
 
+TEST(Variant, MayBeMeantToAnswerALittleOtherwise) {
+  EXPECT_TRUE(ParseVariant("a=b|answers=approximate")->front().approximate);
+  EXPECT_FALSE(ParseVariant("a=b|answers=approximate|answers=exact")->front().approximate);
+}
+
 TEST(Variant, SaysWhatIsWrongAndWhere) {
   const auto error = [](std::string_view text) { return ParseVariant(text).error().Text(); };
   EXPECT_EQ(error("server"),
             "--variant: \"server\" is no KEY=VALUE; a variant is label=BINARY, then |KEY=VALUE for "
-            "model, kv, env, extra, cwd, expect-log, expect-symbol");
+            "model, kv, env, extra, cwd, expect-log, expect-symbol, answers");
   EXPECT_EQ(
       error("a=b|size=3"),
       "--variant a: \"size\" is no key of a variant; the keys are model, kv, env, extra, cwd, "
-      "expect-log, expect-symbol");
+      "expect-log, expect-symbol, answers");
   EXPECT_EQ(error("a/b=c"),
             "--variant a/b: \"a/b\" cannot be a label; use letters, digits and -_.+, at most 64");
+  EXPECT_EQ(error("a=b|answers=roughly"),
+            "--variant a: answers: \"roughly\" says nothing of answers; they are exact or "
+            "approximate");
   EXPECT_EQ(error("a=b|env=X"),
             "--variant a: env=X sets no variable; write env=NAME=VALUE, or env=-NAME to take a "
             "variable away");

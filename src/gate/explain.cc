@@ -65,6 +65,22 @@ std::string Describe(const Fork& fork) {
                      at, gap, base::Significant(kTieBand));
 }
 
+std::string Describe(const Loop& loop, const std::string& baseline, const std::string& candidate) {
+  return fmt::format(
+      "Running freely, {} goes in circles from token {} on, {} tokens {} times over, and {} does "
+      "not.",
+      candidate, loop.from + 1, loop.period, loop.times, baseline);
+}
+
+std::string DescribeCache(const Breach& breach, const std::string& candidate) {
+  const Metric metric = breach.bound.metric;
+  return fmt::format(
+      "With its prefix cache {} answers otherwise than without: the {} between the two is {} at "
+      "token {}, and may be {} at {}.",
+      candidate, Name(metric), ValueText(metric, breach.value), breach.position + 1,
+      ValueText(metric, breach.limit), LessIsWorse(metric) ? "least" : "most");
+}
+
 std::string Describe(const Perplexity& perplexity, const std::string& baseline,
                      const std::string& candidate) {
   return fmt::format("The perplexity of the text is {} to {} and {} to {}.",
@@ -108,6 +124,12 @@ std::vector<std::string> Explain(const GateResult& result, const std::string& ba
   for (const Breach& breach : result.breaches) {
     sentences.push_back(Describe(breach, result.summary));
   }
+  if (!result.other_chat.empty()) {
+    sentences.push_back(
+        fmt::format("The two read a conversation otherwise: {}.", result.other_chat));
+  }
+  if (result.cache) sentences.push_back(DescribeCache(*result.cache, candidate));
+  if (result.loop) sentences.push_back(Describe(*result.loop, baseline, candidate));
   const bool compared = result.outcome == Outcome::kEquivalent ||
                         result.outcome == Outcome::kDiverged || result.perplexity_out_of_bounds;
   if (compared && result.summary.positions > 0) sentences.push_back(Likeness(result.summary));

@@ -150,6 +150,24 @@ bool ForkIsOut(const Level& level, const Evidence& evidence) {
   return evidence.fork->gap && *evidence.fork->gap > kTieBand;
 }
 
+// Beside the default level, or what the cache changes of the baseline where that is more: another
+// number of tokens that are evaluated together changes the last digits.
+std::optional<Breach> CacheBreach(const Evidence& evidence) {
+  if (!evidence.candidate_cache) return std::nullopt;
+  const std::size_t at = evidence.between.positions().size() - 1;
+  for (const Bound& bound : DefaultLevel().bounds) {
+    const auto value = ValueOf(*evidence.candidate_cache, bound.metric);
+    if (bound.of != Of::kWorst || !value) continue;
+    double limit = bound.limit;
+    if (evidence.baseline_cache) {
+      const double own = ValueOf(*evidence.baseline_cache, bound.metric).value_or(limit);
+      if (IsBeyond(own, limit, bound.metric)) limit = own;
+    }
+    if (IsBeyond(*value, limit, bound.metric)) return Breach{bound, limit, *value, at, at, 1, 0};
+  }
+  return std::nullopt;
+}
+
 // The first position at which something went wrong.
 std::optional<std::size_t> FirstOf(const GateResult& result) {
   std::optional<std::size_t> first;
@@ -158,6 +176,8 @@ std::optional<std::size_t> FirstOf(const GateResult& result) {
   };
   for (const Breach& breach : result.breaches) take(breach.position);
   if (result.fork_out_of_bounds) take(result.fork->at);
+  if (result.loop) take(result.loop->from);
+  if (result.cache) take(result.cache->position);
   return first;
 }
 
@@ -165,9 +185,14 @@ std::optional<std::size_t> FirstOf(const GateResult& result) {
 GateResult Judged(GateResult result, const Evidence& evidence, const Level& level) {
   const Summary& summary = result.summary;
   const Scale scale{evidence.between.positions(), summary, level.infinite_counts};
+  result.cache = CacheBreach(evidence);
+  result.other_chat = evidence.other_chat;
+  if (!evidence.baseline_loop) result.loop = evidence.candidate_loop;
   const bool same =
       summary.identical == summary.positions && summary.partial == 0 && !evidence.fork;
-  if (same) return Ended(std::move(result), Outcome::kIdentical, "");
+  if (same && !result.cache && result.other_chat.empty()) {
+    return Ended(std::move(result), Outcome::kIdentical, "");
+  }
   result.breaches = FindBreaches(level.strict ? Anything() : level.bounds, evidence, scale);
   result.perplexity_out_of_bounds = PerplexityIsOut(level, evidence, summary);
   result.fork_out_of_bounds = ForkIsOut(level, evidence);
@@ -176,7 +201,7 @@ GateResult Judged(GateResult result, const Evidence& evidence, const Level& leve
     return Ended(std::move(result), Outcome::kBroken,
                  "the baseline's text is over ten times as surprising to the candidate");
   }
-  if (result.at || result.perplexity_out_of_bounds) {
+  if (result.at || result.perplexity_out_of_bounds || !result.other_chat.empty()) {
     return Ended(std::move(result), Outcome::kDiverged, "");
   }
   auto little = TooLittleListed(evidence, level, summary);
@@ -211,7 +236,7 @@ GateResult Judge(const Evidence& evidence, const Level& level) {
     result.at = flaw->at;
     result.side = flaw->side;
     return Ended(std::move(result), Outcome::kBroken,
-                 fmt::format("at token {} {}", flaw->at + 1, flaw->text));
+                 flaw->at ? fmt::format("at token {} {}", *flaw->at + 1, flaw->text) : flaw->text);
   }
   if (evidence.fork && evidence.fork->ended_early()) {
     result.at = evidence.fork->at;

@@ -7,6 +7,7 @@
 
 #include "gate/fork.h"
 #include "gate/level.h"
+#include "gate/loop.h"
 #include "gate/summary.h"
 
 namespace culprit::gate {
@@ -23,22 +24,27 @@ std::string_view Name(Outcome outcome);  // "not comparable"
 
 enum class Side { kBaseline, kCandidate };
 
-// Flaw is what a side did at a position that no sound server does. text is a clause about it, such
-// as Describe of a Problem: "its probabilities add up to 0.9".
+// Flaw is what a side did that no sound server does, at a position where there is one. text is a
+// clause about it, such as Describe of a Problem: "its probabilities add up to 0.9".
 struct Flaw {
   Side side;
-  std::size_t at;
+  std::optional<std::size_t> at;
   std::string text;
 };
 
 // Evidence is all that is known of a candidate beside its baseline. positions are those of the text
 // that both were made to follow. Each side's comparison with itself, the same requests twice, is
-// its noise. not_comparable is why nothing can be compared, as a clause; "" when it can.
+// its noise. Loops are of the texts that each made freely. cache is a side with its prefix cache
+// beside the same side without, at the last position. other_chat says how the tokens of a
+// conversation differ, and not_comparable why nothing can be compared: clauses, "" for not at all.
 struct Evidence {
   const Comparison& between;
   std::optional<Summary> baseline_itself = {}, candidate_itself = {};
   std::optional<Fork> fork = {};
+  std::optional<Loop> baseline_loop = {}, candidate_loop = {};
+  std::optional<Position> baseline_cache = {}, candidate_cache = {};
   std::optional<Flaw> flaw = {};
+  std::string other_chat = {};
   std::string not_comparable = {};
 };
 
@@ -53,13 +59,17 @@ struct Breach {
 };
 
 // GateResult is the answer. at is where it went wrong first, from 0. text is a clause that says why
-// for kBroken, which is about one side, and for kNotComparable.
+// for kBroken, which is about one side, and for kNotComparable. loop is the candidate's, where the
+// baseline has none; cache is about the candidate with and without its prefix cache.
 struct GateResult {
   Outcome outcome = Outcome::kNotComparable;
   std::optional<std::size_t> at;
   std::vector<Breach> breaches;
   bool perplexity_out_of_bounds = false;
   bool fork_out_of_bounds = false;
+  std::optional<Loop> loop;
+  std::optional<Breach> cache;
+  std::string other_chat;
   std::string text;
   Side side = Side::kCandidate;
   Level level;

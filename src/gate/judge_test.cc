@@ -1,9 +1,8 @@
-#include "gate/judge.h"
-
 #include <gmock/gmock.h>
 
 #include <limits>
 
+#include "gate/gate_run.h"
 #include "gate/sample_distributions.h"
 
 namespace culprit::gate {
@@ -231,6 +230,70 @@ TEST(Level, IsParsedOrRefused) {
     ASSERT_FALSE(level) << text;
     EXPECT_EQ(level.error().code, base::ErrorCode::kUsage);
   }
+}
+
+Evidence Same(const Comparison& between) { return {.between = between}; }
+
+TEST(Judge, GoingInCirclesAloneIsADivergence) {
+  const auto same = Noisy(64, 0);
+  Evidence evidence = Same(same);
+  evidence.fork = Fork{.at = 3, .baseline = 1, .candidate = 2, .gap = 0.1};
+  EXPECT_TRUE(Judge(evidence, kDefault).passed());
+  evidence.candidate_loop = Loop{.period = 5, .times = 12, .from = 4};
+  const auto result = Judge(evidence, kDefault);
+  EXPECT_EQ(result.outcome, Outcome::kDiverged);
+  EXPECT_EQ(result.at, 4u);
+  EXPECT_THAT(Explain(result, "f16", "q8")[1],
+              "Running freely, q8 goes in circles from token 5 on, 5 tokens 12 times over, and f16 "
+              "does not.");
+  evidence.baseline_loop = evidence.candidate_loop;
+  EXPECT_TRUE(Judge(evidence, kDefault).passed());
+}
+
+TEST(Judge, ACacheThatChangesTheAnswerIsADivergenceUnlessTheBaselinesDoes) {
+  const auto same = Noisy(64, 0);
+  Evidence evidence = Same(same);
+  evidence.candidate_cache = Position{.total_variation = 0.02};
+  EXPECT_EQ(Judge(evidence, kDefault).outcome, Outcome::kIdentical);
+  evidence.candidate_cache = Position{.total_variation = 0.3};
+  const auto result = Judge(evidence, At("cosine=0.9"));
+  EXPECT_EQ(result.outcome, Outcome::kDiverged);
+  EXPECT_EQ(result.at, 63u);
+  EXPECT_THAT(Explain(result, "a", "b")[1],
+              "With its prefix cache b answers otherwise than without: the total variation between "
+              "the two is 30.00 % at token 64, and may be 10.00 % at most.");
+  evidence.baseline_cache = Position{.total_variation = 0.4};
+  EXPECT_EQ(Judge(evidence, kDefault).outcome, Outcome::kIdentical);
+}
+
+TEST(Judge, OtherTokensOfAConversationAreADivergence) {
+  const auto same = Noisy(64, 0);
+  Evidence evidence = Same(same);
+  evidence.other_chat = "its token 3 is 5 to the baseline and 6 to the candidate";
+  const auto result = Judge(evidence, kDefault);
+  EXPECT_EQ(result.outcome, Outcome::kDiverged);
+  EXPECT_THAT(Explain(result, "a", "b")[0], "b does not answer as a does: diverged.");
+  EXPECT_THAT(
+      Explain(result, "a", "b")[1],
+      "The two read a conversation otherwise: its token 3 is 5 to the baseline and 6 to the "
+      "candidate.");
+}
+
+TEST(GateRun, IsJudgedByItsWorstText) {
+  Candidate good{.label = "q8", .positions = Noisy(8, 0).positions()}, bad = good, none = good;
+  bad.flaw = Flaw{Side::kCandidate, {}, "llama-server left before it was healthy"};
+  none.not_comparable = "it is another model";
+  GateRun run{.baseline = "f16"};
+  run.probes = {
+      {.candidates = {good, none}}, {.candidates = {bad, none}}, {.candidates = {good, none}}};
+  const auto verdicts = JudgeRun(run);
+  ASSERT_EQ(verdicts.size(), 2u);
+  EXPECT_EQ(verdicts[0].worst, 1u);
+  EXPECT_EQ(verdicts[0].result().outcome, Outcome::kBroken);
+  EXPECT_EQ(verdicts[0].result().text, "llama-server left before it was healthy");
+  EXPECT_EQ(Decide(verdicts), Decision::kFailed);
+  EXPECT_EQ(Decide({verdicts[1]}), Decision::kCannotTell);
+  EXPECT_EQ(Decide({}), Decision::kPassed);
 }
 
 TEST(Fork, IsTheFirstOtherToken) {

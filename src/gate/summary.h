@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gate/position.h"
@@ -76,6 +77,8 @@ struct Summary {
 // depends on the length of the text and not on the vocabulary.
 class Comparison {
  public:
+  Comparison() = default;
+  explicit Comparison(std::vector<Position> positions) : positions_(std::move(positions)) {}
   void Add(const Position& position) { positions_.push_back(position); }
   [[nodiscard]] const std::vector<Position>& positions() const { return positions_; }
   [[nodiscard]] Summary Summarize() const;

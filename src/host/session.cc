@@ -78,7 +78,7 @@ Status Session::Borrow(const sys::StopSignal& stop) {
   for (const Health& health : healthy) {
     if (auto noted = journal_->Append(health); !noted) return Fail(std::move(noted.error()));
   }
-  if (auto guarded = EnsureGuardian(); !guarded) return guarded;
+  if (auto guarded = EnsureGuardian(stop); !guarded) return guarded;
   for (const Planned& planned : plan) {
     if (stop.requested()) break;
     auto applied = Apply(planned.setting);
@@ -148,9 +148,11 @@ void Session::NoteEnded(const sys::ProcessIdentity& process) {
   static_cast<void>(journal_->Append(Settled{entry->sequence}));
 }
 
-Status Session::EnsureGuardian() {
+Status Session::EnsureGuardian(const sys::StopSignal& stop) {
   if (guardian_ && guardian_->IsAlive()) return {};
   auto guardian = Guardian::Start(folder_, lock_->fd());
+  // The signal that stops us may end a guardian that does not yet stand it.
+  if (!guardian && stop.requested()) return Fail(sys::Interrupted());
   if (!guardian) return Fail(std::move(guardian.error()));
   guardian_ = *std::move(guardian);
   journal_->Step("guardian watches");

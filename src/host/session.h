@@ -62,8 +62,9 @@ class Session {
   // ProcessOptions::before_exec. NoteEnded says that its whole group is gone.
   base::Status NoteStarted(const sys::ProcessIdentity& process, std::string_view what);
   void NoteEnded(const sys::ProcessIdentity& process);
-  // EnsureGuardian starts another guardian when there is none alive: before each trial.
-  base::Status EnsureGuardian();
+  // EnsureGuardian starts another guardian when there is none alive: before each trial. Fails with
+  // kInterrupted where stop was asked for meanwhile, else with kEnvironment.
+  base::Status EnsureGuardian(const sys::StopSignal& stop);
 
   // End puts the machine back and gives it to others. What failed stays in the journal. Called
   // again it does nothing.

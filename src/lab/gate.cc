@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/number_format.h"
-#include "lab/calibration.h"
-#include "lab/recorded_positions.h"
-#include "server/client.h"
-#include "server/server.h"
+#include "lab/gate_side.h"
 #include "sys/ports.h"
 
 namespace culprit::lab {
@@ -18,136 +16,13 @@ using base::ErrorCode;
 using base::Fail;
 using base::Result;
 using base::Status;
+using base::Tokens;
 using experiment::Spec;
 using experiment::TokenId;
 using experiment::Variant;
+using gate::Candidate;
 using gate::Distribution;
-
-// Where a server does not tell how many tokens it knows: more than any.
-constexpr std::int64_t kAnyVocabulary = 1 << 20;
-
-// Reference is what the baseline said, which its candidates are held against.
-struct Reference {
-  server::ModelFacts model;
-  std::vector<TokenId> prompt, answer;
-  std::optional<gate::Summary> itself;
-};
-
-// NextOf is the next of the distributions that a server said before.
-Result<Distribution> NextOf(RecordedPositions& said, std::optional<std::int64_t> vocabulary) {
-  auto listed = said.Next();
-  if (!listed) return Fail(std::move(listed.error()));
-  auto made = Distribution::Make(*std::move(listed), vocabulary);
-  // It was one when it was kept.
-  if (!made) return Fail(ErrorCode::kUnreadable, "what a server said has changed on the disk");
-  return *std::move(made);
-}
-
-// OneSide asks one running server. Its flaw is what no sound server does; asking ends with it.
-class OneSide {
- public:
-  // said gets what the server says.
-  OneSide(server::Server& server, const Spec& spec, const Bench& bench, RecordedPositions& said)
-      : server_(server),
-        client_(server.url(), {.idle = spec.limits.request, .total = spec.limits.request}),
-        stop_(bench.stop),
-        said_(said) {}
-
-  Result<server::ModelFacts> Model() {
-    auto model = client_.GetModel(stop_);
-    if (!model) return Fail(server_.Explain(std::move(model.error())));
-    vocabulary_ = model->vocabulary;
-    return model;
-  }
-
-  Result<std::vector<TokenId>> Prompt(base::Tokens wanted) {
-    auto ids = client_.Tokenize(Prose(), true, stop_);
-    if (!ids) return Fail(server_.Explain(std::move(ids.error())));
-    const auto count = static_cast<std::size_t>(base::Count(wanted));
-    if (ids->size() < count) {
-      return Fail(ErrorCode::kUsage,
-                  fmt::format("the prose has {} tokens of this model",
-                              base::Grouped(static_cast<std::int64_t>(ids->size()))),
-                  "--prompt-tokens");
-    }
-    ids->resize(count);
-    return ids;
-  }
-
-  Result<std::vector<TokenId>> Continue(const std::vector<TokenId>& prompt, base::Tokens most) {
-    auto ids = client_.Generate(prompt, most, stop_);
-    if (!ids) return Fail(server_.Explain(std::move(ids.error())));
-    return ids;
-  }
-
-  // Follow asks for the distribution behind the prompt and each token of the answer, and gives
-  // them to `take` one by one. It stops at a flaw. Fails only with what is no flaw.
-  template <typename Take>
-  Status Follow(const Reference& reference, const Take& take) {
-    std::vector<TokenId> text = reference.prompt;
-    for (std::size_t i = 0; i < reference.answer.size() && !flaw_; ++i) {
-      auto answer = client_.GetPosition(
-          {.text = text, .most = vocabulary_.value_or(kAnyVocabulary), .reuse = i > 0}, stop_);
-      if (!answer) {
-        if (auto ended = TakeFailure(i, std::move(answer.error())); !ended) return ended;
-        break;
-      }
-      auto distribution = Distribution::Make(std::move(answer->listed), vocabulary_);
-      if (!distribution) {
-        SetFlaw(i, gate::Describe(distribution.error()));
-        break;
-      }
-      if (auto taken = take(i, *distribution); !taken) return taken;
-      text.push_back(reference.answer[i]);
-    }
-    return {};
-  }
-
-  // FollowTwice also compares the server with itself.
-  template <typename Take>
-  Status FollowTwice(const Reference& reference, const Take& take) {
-    auto first = Follow(reference, [&](std::size_t at, const Distribution& distribution) {
-      const auto listed = distribution.listed();
-      if (auto kept = said_.Append({listed.begin(), listed.end()}); !kept) return kept;
-      return take(at, distribution);
-    });
-    if (!first || flaw_) return first;
-    said_.Rewind();
-    gate::Comparison comparison;
-    auto second = Follow(reference, [&](std::size_t at, const Distribution& distribution) {
-      auto before = NextOf(said_, vocabulary_);
-      if (!before) return Status(Fail(std::move(before.error())));
-      comparison.Add(gate::ComparePositions(*before, distribution, reference.answer[at]));
-      return Status();
-    });
-    if (second && !flaw_) itself_ = comparison.Summarize();
-    return second;
-  }
-
-  void SetFlaw(std::size_t at, std::string text) {
-    flaw_ = gate::Flaw{gate::Side::kCandidate, at, std::move(text)};
-  }
-  [[nodiscard]] const std::optional<gate::Flaw>& flaw() const { return flaw_; }
-  [[nodiscard]] const std::optional<gate::Summary>& itself() const { return itself_; }
-
- private:
-  Status TakeFailure(std::size_t at, base::Error error) {
-    error = server_.Explain(std::move(error));
-    if (error.code != ErrorCode::kServer && error.code != ErrorCode::kTimeout) {
-      return Fail(std::move(error));
-    }
-    SetFlaw(at, error.message);
-    return {};
-  }
-
-  server::Server& server_;
-  server::Client client_;
-  sys::StopSignal stop_;
-  RecordedPositions& said_;
-  std::optional<std::int64_t> vocabulary_;
-  std::optional<gate::Flaw> flaw_;
-  std::optional<gate::Summary> itself_;
-};
+using gate::Probe;
 
 // What tells that two servers do not have the same model, as a clause; "" when nothing does.
 std::string OtherModel(const server::ModelFacts& baseline, const server::ModelFacts& candidate) {
@@ -167,146 +42,277 @@ std::string OtherModel(const server::ModelFacts& baseline, const server::ModelFa
   return "";
 }
 
+// How two servers' tokens of one conversation differ, as a clause; "" when they do not.
+std::string OtherChat(const std::vector<TokenId>& baseline, const std::vector<TokenId>& candidate) {
+  const auto [one, other] =
+      std::mismatch(baseline.begin(), baseline.end(), candidate.begin(), candidate.end());
+  if (one == baseline.end() && other == candidate.end()) return "";
+  const auto at = one - baseline.begin() + 1;
+  if (one == baseline.end() || other == candidate.end()) {
+    return fmt::format("by the baseline's chat template it has {} tokens, by the candidate's {}",
+                       baseline.size(), candidate.size());
+  }
+  return fmt::format("its token {} is {} to the baseline and {} to the candidate", at, *one,
+                     *other);
+}
+
+bool IsFlaw(const base::Error& error) {
+  return error.code == ErrorCode::kServer || error.code == ErrorCode::kTimeout;
+}
+
+// Reference is what the baseline said of one text, which its candidates are held against.
+struct Reference {
+  GateText text;
+  RecordedPositions said;
+};
+
+// Setting is one way of starting all variants, and what the baseline said there.
+struct Setting {
+  std::optional<std::int64_t> ubatch;
+  server::ModelFacts model = {};
+  std::optional<std::vector<TokenId>> chat = {};
+  std::vector<Reference> references = {};
+  std::vector<Probe> probes = {};
+};
+
 // Gate keeps together what the variants of one gate share.
 class Gate {
  public:
-  Gate(const Spec& spec, const GateWish& wish, const std::string& folder, Bench& bench,
+  Gate(const Spec& spec, const std::string& folder, Bench& bench,
        const std::function<void(std::string_view)>& tell)
-      : spec_(spec),
-        wish_(wish),
-        folder_(folder),
-        bench_(bench),
-        tell_(tell),
-        baseline_said_(folder + "/gate-baseline.positions") {}
+      : spec_(spec), folder_(folder), bench_(bench), tell_(tell) {}
 
   Result<gate::GateRun> Run() {
-    for (std::size_t i = 0; i < spec_.variants.size(); ++i) {
-      const Variant& variant = spec_.variants[i];
-      tell_(fmt::format("{}: a prompt of {} tokens, and {} tokens behind it, twice", variant.label,
-                        base::Grouped(base::Count(wish_.prompt)),
-                        base::Grouped(base::Count(wish_.positions))));
-      auto asked = WithServer(variant, [&](server::Server& server) {
-        return i == 0 ? AskBaseline(server) : AskCandidate(server, variant);
-      });
-      if (!asked) return Fail(std::move(asked.error()).In(variant.label));
+    auto level = gate::ParseLevel(spec_.gate.level);
+    if (!level) return Fail(std::move(level.error()));
+    gate::GateRun run{.baseline = spec_.variants.front().label, .level = *std::move(level)};
+    for (const Variant& variant : spec_.variants) {
+      if (variant.approximate) run.approximate.push_back(variant.label);
     }
-    run_.baseline = spec_.variants.front().label;
-    run_.prompt = reference_.prompt.size();
-    run_.positions = reference_.answer.size();
-    run_.baseline_itself = reference_.itself;
-    return std::move(run_);
+    std::vector<std::optional<std::int64_t>> ubatches = {std::nullopt};
+    ubatches.insert(ubatches.end(), spec_.gate.ubatches.begin(), spec_.gate.ubatches.end());
+    for (const auto& ubatch : ubatches) {
+      Setting setting{.ubatch = ubatch};
+      if (auto done = RunSetting(setting); !done) return Fail(std::move(done.error()));
+      std::move(setting.probes.begin(), setting.probes.end(), std::back_inserter(run.probes));
+    }
+    return run;
   }
 
  private:
+  Status RunSetting(Setting& setting) {
+    for (std::size_t i = 0; i < spec_.variants.size(); ++i) {
+      Variant variant = spec_.variants[i];
+      if (setting.ubatch) {  // the last of several flags counts
+        variant.arguments.insert(variant.arguments.end(), {"-ub", std::to_string(*setting.ubatch)});
+      }
+      Tell(variant.label, setting.ubatch);
+      auto asked = i == 0 ? AskBaseline(variant, setting) : AskCandidate(variant, setting);
+      if (!asked) return Fail(std::move(asked.error()).In(variant.label));
+    }
+    return {};
+  }
+
+  void Tell(const std::string& label, std::optional<std::int64_t> ubatch) const {
+    std::vector<std::string> prompts;
+    for (const Tokens prompt : PromptsOf(spec_)) prompts.push_back(base::Grouped(Count(prompt)));
+    tell_(fmt::format("gate: {}{}: a prompt of {} tokens, and {} tokens behind it, twice", label,
+                      ubatch ? fmt::format(", ubatches of {}", *ubatch) : "",
+                      fmt::join(prompts, " and one of "),
+                      base::Grouped(base::Count(PositionsOf(spec_)))));
+  }
+
+  // The server runs while ask does. never_healthy is why it does not, where that is its fault.
   template <typename Ask>
-  Status WithServer(const Variant& variant, const Ask& ask) {
+  Status WithServer(const Variant& variant, const Setting& setting,
+                    std::optional<base::Error>& never_healthy, const Ask& ask) {
+    const std::string ubatch = setting.ubatch ? fmt::format("-ub{}", *setting.ubatch) : "";
     auto port = sys::FreePort(static_cast<std::uint16_t>(spec_.port));
     if (!port) return Fail(std::move(port.error()));
     server::LaunchOptions launch = LaunchOf(spec_, variant, *port, folder_);
-    launch.log_file = fmt::format("{}/gate-{}.log", folder_, variant.label);
+    launch.log_file = fmt::format("{}/{}{}.log", folder_, variant.label, ubatch);
     launch.before_exec = bench_.before_exec;
     auto server = server::Server::Start(launch);
     if (!server) return Fail(std::move(server.error()));
     Status done = server->WaitUntilHealthy(spec_.limits.load, bench_.stop);
-    if (done) done = ask(*server);
+    if (done)
+      done = ask(*server);
+    else if (IsFlaw(done.error()))
+      never_healthy = std::move(done.error());
     server->Stop(spec_.limits.stop);
     if (bench_.ended) bench_.ended(server->identity());
-    return done;
+    return never_healthy ? Status() : done;
   }
 
-  Status AskBaseline(server::Server& server) {
-    OneSide side(server, spec_, bench_, baseline_said_);
-    auto model = side.Model();
-    if (!model) return Fail(std::move(model.error()));
-    reference_.model = *model;
-    auto prompt = side.Prompt(wish_.prompt);
+  Status AskBaseline(const Variant& variant, Setting& setting) {
+    std::optional<base::Error> never_healthy;
+    auto asked = WithServer(variant, setting, never_healthy, [&](server::Server& server) {
+      GateSide side(server, spec_, bench_);
+      auto model = side.Model();
+      if (!model) return Status(Fail(std::move(model.error())));
+      setting.model = *model;
+      if (auto chat = side.Chat(); chat) setting.chat = *std::move(chat);  // else none to compare
+      for (const Tokens prompt : PromptsOf(spec_)) {
+        auto probe = AskBaselineFor(prompt, side, setting);
+        if (!probe) return Status(Fail(std::move(probe.error())));
+        setting.probes.push_back(*std::move(probe));
+      }
+      return Status();
+    });
+    return never_healthy ? Fail(*std::move(never_healthy)) : asked;
+  }
+
+  Result<Probe> AskBaselineFor(Tokens tokens, GateSide& side, Setting& setting) {
+    auto prompt = side.Prompt(tokens);
     if (!prompt) return Fail(std::move(prompt.error()));
-    reference_.prompt = *std::move(prompt);
-    auto answer = side.Continue(reference_.prompt, wish_.positions);
+    auto answer = side.Continue(*prompt, PositionsOf(spec_));
     if (!answer) return Fail(std::move(answer.error()));
-    reference_.answer = *std::move(answer);
-    if (base::Tokens(static_cast<std::int64_t>(reference_.answer.size())) != wish_.positions) {
+    if (Tokens(static_cast<std::int64_t>(answer->size())) != PositionsOf(spec_)) {
       return Fail(ErrorCode::kServer,
                   fmt::format("ended its answer after {} of {} tokens, and was told to go on",
-                              reference_.answer.size(), base::Count(wish_.positions)));
+                              answer->size(), Count(PositionsOf(spec_))));
     }
-    auto followed = side.FollowTwice(
-        reference_, [](std::size_t /*at*/, const Distribution& /*said*/) { return Status(); });
-    if (!followed) return followed;
-    reference_.itself = side.itself();
-    if (!side.flaw()) return {};
-    return Fail(ErrorCode::kServer,
-                fmt::format("at token {} {}", side.flaw()->at + 1, side.flaw()->text), "",
-                "nothing can be compared with a baseline that is broken");
+    const std::string file = fmt::format("{}/baseline-{}.positions", folder_, prompt->size());
+    Reference& reference = setting.references.emplace_back(
+        Reference{{*std::move(prompt), *std::move(answer)}, RecordedPositions(file)});
+    const GateText& text = reference.text;
+    auto followed =
+        side.FollowTwice(text, reference.said,
+                         [](std::size_t /*at*/, const Distribution& /*said*/) { return Status(); });
+    if (!followed) return Fail(std::move(followed.error()));
+    if (const auto& flaw = followed->flaw) {
+      return Fail(ErrorCode::kServer, fmt::format("at token {} {}", *flaw->at + 1, flaw->text), "",
+                  "nothing can be compared with a baseline that is broken");
+    }
+    Probe probe{.prompt = text.prompt.size(),
+                .positions = text.answer.size(),
+                .ubatch = setting.ubatch,
+                .baseline_itself = std::move(followed->itself),
+                .baseline_loop = gate::FindLoop(text.answer),
+                .baseline_cache = followed->cache};
+    return probe;
   }
 
-  Status AskCandidate(server::Server& server, const Variant& variant) {
-    RecordedPositions said(fmt::format("{}/gate-{}.positions", folder_, variant.label));
-    OneSide side(server, spec_, bench_, said);
-    gate::Comparison between;
-    gate::Evidence evidence{.between = between, .baseline_itself = reference_.itself};
-    auto asked = Compare(side, between, evidence);
-    if (!asked) return asked;
-    evidence.candidate_itself = side.itself();
-    evidence.flaw = side.flaw();
-    run_.verdicts.push_back({.label = variant.label,
-                             .result = gate::Judge(evidence, wish_.level),
-                             .positions = between.positions(),
-                             .itself = side.itself()});
+  Status AskCandidate(const Variant& variant, Setting& setting) {
+    for (Probe& probe : setting.probes) probe.candidates.push_back({.label = variant.label});
+    std::optional<base::Error> never_healthy;
+    auto asked = WithServer(variant, setting, never_healthy, [&](server::Server& server) {
+      GateSide side(server, spec_, bench_);
+      return CompareAll(side, setting);
+    });
+    if (never_healthy) SetFlaw({gate::Side::kCandidate, {}, never_healthy->message}, 0, setting);
+    return asked;
+  }
+
+  // From a probe on.
+  static void SetFlaw(const gate::Flaw& flaw, std::size_t from, Setting& setting) {
+    for (std::size_t i = from; i < setting.probes.size(); ++i) {
+      setting.probes[i].candidates.back().flaw = flaw;
+    }
+  }
+
+  Status CompareAll(GateSide& side, Setting& setting) {
+    const auto model = side.Model();
+    if (!model && !IsFlaw(model.error())) return Fail(model.error());
+    if (!model) {
+      SetFlaw({gate::Side::kCandidate, {}, model.error().message}, 0, setting);
+      return {};
+    }
+    const std::string other_model = OtherModel(setting.model, *model);
+    const auto other_chat = CompareChat(side, setting);
+    if (!other_chat) return Fail(other_chat.error());
+    for (std::size_t i = 0; i < setting.probes.size(); ++i) {
+      Candidate& candidate = setting.probes[i].candidates.back();
+      candidate.not_comparable = other_model;
+      candidate.other_chat = *other_chat;
+      if (!other_model.empty()) continue;
+      if (auto done = Compare(side, i, setting); !done) return done;
+      if (!candidate.flaw || !side.lost()) continue;
+      SetFlaw(*candidate.flaw, i + 1, setting);
+      return {};
+    }
     return {};
   }
 
-  Status Compare(OneSide& side, gate::Comparison& between, gate::Evidence& evidence) {
-    const auto model = side.Model();
-    if (!model) return Fail(model.error());
-    evidence.not_comparable = OtherModel(reference_.model, *model);
-    if (!evidence.not_comparable.empty()) return {};
-    const auto prompt = side.Prompt(wish_.prompt);
-    if (!prompt) return Fail(prompt.error());
-    if (*prompt != reference_.prompt) {
-      evidence.not_comparable = "its tokenizer makes other tokens of the same text";
-      return {};
-    }
-    const auto answer = side.Continue(reference_.prompt, wish_.positions);
-    if (!answer && answer.error().code != ErrorCode::kServer) return Fail(answer.error());
-    if (!answer) {
-      side.SetFlaw(0, answer.error().message);
-      return {};
-    }
-    evidence.fork = gate::FindFork(reference_.answer, *answer);
-    baseline_said_.Rewind();
-    return side.FollowTwice(reference_, [&](std::size_t at, const Distribution& candidate) {
-      return TakePosition(at, candidate, between, evidence);
-    });
+  static Result<std::string> CompareChat(GateSide& side, const Setting& setting) {
+    if (!setting.chat) return std::string();
+    const auto chat = side.Chat();
+    if (chat) return OtherChat(*setting.chat, *chat);
+    if (!IsFlaw(chat.error())) return Fail(chat.error());
+    return fmt::format("the candidate makes no tokens of it ({})", chat.error().message);
   }
 
-  Status TakePosition(std::size_t at, const Distribution& candidate, gate::Comparison& between,
-                      gate::Evidence& evidence) {
-    const auto baseline = NextOf(baseline_said_, reference_.model.vocabulary);
-    if (!baseline) return Fail(baseline.error());
-    between.Add(gate::ComparePositions(*baseline, candidate, reference_.answer[at]));
-    auto& fork = evidence.fork;
-    if (fork && fork->at == at && !fork->ended_early()) {
-      fork->gap = gate::TieGap(*baseline, candidate, *fork->baseline, *fork->candidate);
+  Status Compare(GateSide& side, std::size_t probe, Setting& setting) {
+    Reference& reference = setting.references[probe];
+    const GateText& text = reference.text;
+    Candidate& candidate = setting.probes[probe].candidates.back();
+    const auto flawed = [&candidate](const base::Error& error) {
+      if (!IsFlaw(error)) return Status(Fail(error));
+      candidate.flaw = {gate::Side::kCandidate, 0, error.message};
+      return Status();
+    };
+    const auto prompt = side.Prompt(Tokens(static_cast<std::int64_t>(text.prompt.size())));
+    if (!prompt) return flawed(prompt.error());
+    if (*prompt != text.prompt) {
+      candidate.not_comparable = "its tokenizer makes other tokens of the same text";
+      return {};
     }
+    const auto answer = side.Continue(text.prompt, Tokens(std::ssize(text.answer)));
+    if (!answer) return flawed(answer.error());
+    candidate.fork = gate::FindFork(text.answer, *answer);
+    candidate.loop = gate::FindLoop(*answer);
+    reference.said.Rewind();
+    RecordedPositions said(folder_ + "/candidate.positions");
+    auto followed = side.FollowTwice(text, said, [&](std::size_t at, const Distribution& own) {
+      auto baseline = NextOf(reference.said, setting.model.vocabulary);
+      if (!baseline) return Status(Fail(std::move(baseline.error())));
+      candidate.positions.push_back(gate::ComparePositions(*baseline, own, text.answer[at]));
+      auto& fork = candidate.fork;
+      if (fork && fork->at == at && !fork->ended_early()) {
+        fork->gap = gate::TieGap(*baseline, own, *fork->baseline, *fork->candidate);
+      }
+      return Status();
+    });
+    if (!followed) return Fail(std::move(followed.error()));
+    candidate.itself = std::move(followed->itself);
+    candidate.cache = followed->cache;
+    candidate.flaw = std::move(followed->flaw);
     return {};
   }
 
   const Spec& spec_;
-  const GateWish& wish_;
   const std::string& folder_;
   Bench& bench_;
   const std::function<void(std::string_view)>& tell_;
-  RecordedPositions baseline_said_;
-  Reference reference_;
-  gate::GateRun run_;
 };
+
+// The texts of a gate are made of token ids, which only completions take.
+Spec ForTheGate(const Spec& spec) {
+  Spec own = spec;
+  own.workload.endpoint = experiment::Endpoint::kCompletion;
+  own.workload.cache_prompt = false;
+  return own;
+}
 
 }  // namespace
 
-Result<gate::GateRun> RunGate(const Spec& spec, const GateWish& wish, const std::string& folder,
-                              Bench& bench, const std::function<void(std::string_view)>& tell) {
-  return Gate(spec, wish, folder, bench, tell).Run();
+Tokens PositionsOf(const Spec& spec) {
+  const auto usual = Tokens(128);
+  return spec.gate.positions.value_or(std::min(usual, spec.workload.output));
+}
+
+std::vector<Tokens> PromptsOf(const Spec& spec) {
+  auto prompts = spec.gate.prompts;
+  if (prompts.empty()) prompts.push_back(spec.workload.prompt);
+  std::sort(prompts.begin(), prompts.end());
+  prompts.erase(std::unique(prompts.begin(), prompts.end()), prompts.end());
+  return prompts;
+}
+
+Result<gate::GateRun> RunGate(const Spec& spec, const std::string& folder, Bench& bench,
+                              const std::function<void(std::string_view)>& tell) {
+  const Spec own = ForTheGate(spec);
+  return Gate(own, folder, bench, tell).Run();
 }
 
 }  // namespace culprit::lab

@@ -27,10 +27,7 @@ void Read(std::fstream& file, std::vector<T>& values) {
 
 RecordedPositions::RecordedPositions(std::string path)
     : path_(std::move(path)),
-      file_(path_, std::ios::binary | std::ios::in | std::ios::out | std::ios::trunc) {}
-
-RecordedPositions::~RecordedPositions() {
-  file_.close();
+      file_(path_, std::ios::binary | std::ios::in | std::ios::out | std::ios::trunc) {
   std::error_code error;
   std::filesystem::remove(path_, error);
 }

@@ -14,14 +14,11 @@ namespace culprit::lab {
 // server, which starts when this one has ended, can be compared with it: 12 bytes a token, 470 MB
 // for 256 positions of 152,000 tokens.
 //
-// Owner: whoever made it; the destructor removes the file. Fails with kUnreadable, such as on a
-// full disk.
+// The file has no name from its first moment on, so that it goes with this process however that
+// ends; path tells where its bytes lie. Fails with kUnreadable, such as on a full disk.
 class RecordedPositions {
  public:
   explicit RecordedPositions(std::string path);
-  RecordedPositions(const RecordedPositions&) = delete;
-  RecordedPositions& operator=(const RecordedPositions&) = delete;
-  ~RecordedPositions();
 
   base::Status Append(const std::vector<experiment::TokenLogprob>& listed);
   // Rewind goes back to the first position, which Next reads then, and so on.

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
+#include <iterator>
 
 #include "base/number_format.h"
 #include "base/printable.h"
+#include "report/analysis_notes.h"
+#include "report/gate_tables.h"
 
 namespace culprit::report {
 namespace {
@@ -18,279 +18,174 @@ using gate::GateRun;
 using gate::Metric;
 using gate::Position;
 using gate::Summary;
-using enum Column::Kind;
-using enum Audience;
+using gate::Verdict;
 
-Cell Absent() { return {"", std::monostate()}; }
-Cell Text(const std::string& text) { return {text, text}; }
-Cell Count(std::size_t count) {
-  return {base::Grouped(static_cast<std::int64_t>(count)), static_cast<std::int64_t>(count)};
-}
-// A position is told as people count: token 1 is the first.
-Cell TokenAt(std::optional<std::size_t> position) {
-  return position ? Count(*position + 1) : Absent();
-}
-// What is infinite is absent for machines: JSON has no word for it, and the omitted probability,
-// which is why, stands beside it.
-Cell Of(Metric metric, double value) {
-  if (!std::isfinite(value)) return {gate::ValueText(metric, value), std::monostate()};
-  return {gate::ValueText(metric, value), value};
-}
-Cell Of(Metric metric, const std::optional<double>& value) {
-  return value ? Of(metric, *value) : Absent();
+// What a side may change with its prefix cache before anybody should look: the default level's
+// bound for a single position.
+constexpr double kCacheWorry = 0.1;
+// Source: the ROCm build that was right up to 5,000 tokens and wrote nonsense beyond.
+constexpr std::size_t kLongPrompt = 5'000;
+
+template <typename T>
+void Append(std::vector<T> from, std::vector<T>& to) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-// "kl", as machines find it.
-std::string KeyOf(Metric metric) {
-  switch (metric) {
-    case Metric::kKl:
-      return "kl_nats";
-    case Metric::kReverseKl:
-      return "reverse_kl_nats";
-    case Metric::kJs:
-      return "js_nats";
-    case Metric::kTotalVariation:
-      return "total_variation_share";
-    case Metric::kOmitted:
-      return "omitted_share";
-    case Metric::kAdded:
-      return "added_share";
-    case Metric::kUnseen:
-      return "unseen_share";
-    case Metric::kCosine:
-      return "cosine";
-    case Metric::kFlipGap:
-      return "flip_gap_nats";
-    case Metric::kRecall:
-      return "top_20_recall_share";
-    case Metric::kRank:
-      return "rank";
-    case Metric::kMaxDelta:
-      return "max_delta_nats";
+// Noise is what a side's two passes came to in all probes together.
+void AddNoise(const std::string& label, const std::vector<const std::vector<Position>*>& passes,
+              Report& report) {
+  std::size_t positions = 0, different = 0;
+  double worst = 0;
+  for (const auto* pass : passes) {
+    const Summary summary = gate::Comparison(*pass).Summarize();
+    positions += summary.positions;
+    different += summary.positions - summary.identical;
+    worst = std::max(worst, summary.Worst(Metric::kTotalVariation));
   }
-  return "";
-}
-
-bool InNats(Metric metric) { return KeyOf(metric).ends_with("_nats"); }
-
-// The same without its unit, which stands beside the metric's name.
-Cell Bare(Metric metric, double value) {
-  Cell cell = Of(metric, value);
-  if (InNats(metric)) cell.text = base::Significant(value);
-  return cell;
-}
-
-Table AnswersTable(const GateRun& run) {
-  Table table{"answers",
-              fmt::format("Each candidate beside {}", Printable(run.baseline)),
-              {{"candidate", "candidate", kText},
-               {"answer", "answer", kText},
-               {"passed", "", kText, kMachines},
-               {"level", "", kText, kMachines},
-               {"from_token", "from token"},
-               {"positions", "", kNumber, kMachines},
-               {"identical_positions", "identical"},
-               {"other_likeliest_positions", "other likeliest"},
-               {"baseline_perplexity", "perplexity A"},
-               {"candidate_perplexity", "perplexity"},
-               {"fork_token", "fork at token"},
-               {"fork_gap_nats", "", kNumber, kMachines}},
-              {},
-              {}};
-  const auto small = [](double value) { return Cell{base::Significant(value), value}; };
-  for (const auto& [label, result, positions, itself] : run.verdicts) {
-    const auto& perplexity = result.summary.perplexity;
-    const auto& fork = result.fork;
-    table.rows.push_back({{Text(Printable(label)),
-                           Text(std::string(Name(result.outcome))),
-                           {"", result.passed()},
-                           Text(result.level.name),
-                           TokenAt(result.at),
-                           Count(result.summary.positions),
-                           Count(result.summary.identical),
-                           Count(result.summary.disagreements),
-                           perplexity ? small(perplexity->baseline) : Absent(),
-                           perplexity ? small(perplexity->candidate) : Absent(),
-                           fork ? TokenAt(fork->at) : Absent(),
-                           fork && fork->gap ? small(*fork->gap) : Absent()}});
-  }
-  table.notes = {fmt::format(
-      "identical: positions whose every number is the same, of {}. other likeliest: positions at "
-      "which the likeliest token is another. perplexity: of {}'s text. fork: where the two choose "
-      "other tokens when each runs freely.",
-      base::Grouped(static_cast<std::int64_t>(run.positions)), Printable(run.baseline))};
-  return table;
-}
-
-void AddSpreads(const std::string& label, const Summary& summary, Table& table) {
-  bool first = true;
-  for (const Metric metric : gate::kMetrics) {
-    const auto& spread = summary.of(metric);
-    if (!spread) continue;
-    const std::string name = fmt::format("{}{}", Name(metric), InNats(metric) ? ", nats" : "");
-    const bool perfect = spread->worst == (LessIsWorse(metric) || metric == Metric::kRank ? 1 : 0);
-    table.rows.push_back({{{first ? label : "", label},
-                           {name, KeyOf(metric)},
-                           Bare(metric, spread->median),
-                           Bare(metric, spread->p95),
-                           Bare(metric, spread->p99),
-                           Bare(metric, spread->worst),
-                           TokenAt(spread->at)}});
-    // What does not differ anywhere tells people nothing.
-    if (perfect) table.rows.back().audience = kMachines;
-    first &= perfect;
-  }
-}
-
-// The largest total variation of each stretch of the text, as a line of blocks.
-std::string Plot(const std::vector<Position>& positions, double most) {
-  constexpr std::size_t kWidest = 60;
-  constexpr std::array kBlocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  const std::size_t width = std::min(kWidest, positions.size());
-  std::string line;
-  for (std::size_t i = 0; i < width; ++i) {
-    const std::size_t begin = i * positions.size() / width;
-    const std::size_t end = (i + 1) * positions.size() / width;
-    double worst = 0;
-    for (std::size_t k = begin; k < end; ++k) {
-      worst = std::max(worst, positions[k].total_variation);
-    }
-    const double height = most > 0 ? worst / most * static_cast<double>(kBlocks.size() - 1) : 0;
-    line += kBlocks[static_cast<std::size_t>(std::lround(height))];
-  }
-  return line;
-}
-
-Table SpreadTable(const GateRun& run) {
-  Table table{"differences",
-              "How far apart, over all positions",
-              {{"candidate", "candidate", kText},
-               {"metric", "", kText},
-               {"median", "median"},
-               {"p95", "95 %"},
-               {"p99", "99 %"},
-               {"worst", "worst"},
-               {"worst_token", "at token"}},
-              {},
-              {"A metric that is perfect at every position has no row."}};
-  for (const auto& verdict : run.verdicts) {
-    const std::string label = Printable(verdict.label);
-    AddSpreads(label, verdict.result.summary, table);
-    const double most = verdict.result.summary.Worst(Metric::kTotalVariation);
-    if (most <= 0) continue;
-    table.notes.push_back(fmt::format("total variation of {} over the text, █ is {}: {}", label,
-                                      gate::ValueText(Metric::kTotalVariation, most),
-                                      Plot(verdict.positions, most)));
-  }
-  return table;
-}
-
-Cell Logprob(const std::optional<double>& logprob) {
-  return logprob ? Cell{"", *logprob} : Absent();
-}
-
-Row PositionRow(const std::string& label, const Position& position, std::size_t at) {
-  Row row{{Text(label),
-           TokenAt(at),
-           {position.identical ? "yes" : "", position.identical},
-           {position.top_agrees ? "" : "another", position.top_agrees}}};
-  for (const Metric metric : gate::kMetrics) {
-    row.cells.push_back(Of(metric, ValueOf(position, metric)));
-  }
-  row.cells.push_back(Logprob(position.baseline_logprob));
-  row.cells.push_back(Logprob(position.candidate_logprob));
-  row.audience = kMachines;
-  return row;
-}
-
-// People see those that are furthest apart.
-void ShowWorst(const std::vector<Position>& positions, std::vector<Row>::iterator rows) {
-  constexpr std::size_t kShown = 5;
-  std::vector<std::size_t> order(positions.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&positions](std::size_t a, std::size_t b) {
-    return positions[a].total_variation > positions[b].total_variation;
-  });
-  for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i) {
-    if (positions[order[i]].total_variation <= 0) return;
-    rows[static_cast<std::ptrdiff_t>(order[i])].audience = kEveryone;
-  }
-}
-
-Table PositionTable(const GateRun& run) {
-  Table table{"positions", "The positions furthest apart", {}, {}, {}};
-  table.columns = {{"candidate", "candidate", kText},
-                   {"token", "token"},
-                   {"identical", "", kText, kMachines},
-                   {"top_agrees", "likeliest", kText}};
-  for (const Metric metric : gate::kMetrics) {
-    const bool shown = metric == Metric::kKl || metric == Metric::kTotalVariation ||
-                       metric == Metric::kOmitted || metric == Metric::kCosine ||
-                       metric == Metric::kRank;
-    table.columns.push_back(
-        {KeyOf(metric), std::string(Name(metric)), kNumber, shown ? kEveryone : kMachines});
-  }
-  table.columns.push_back({"baseline_logprob_nats", "", kNumber, kMachines});
-  table.columns.push_back({"candidate_logprob_nats", "", kNumber, kMachines});
-  for (const auto& verdict : run.verdicts) {
-    const auto begin = static_cast<std::ptrdiff_t>(table.rows.size());
-    for (std::size_t i = 0; i < verdict.positions.size(); ++i) {
-      table.rows.push_back(PositionRow(Printable(verdict.label), verdict.positions[i], i));
-    }
-    ShowWorst(verdict.positions, table.rows.begin() + begin);
-  }
-  return table;
-}
-
-bool AnyDiffers(const GateRun& run) {
-  return std::any_of(run.verdicts.begin(), run.verdicts.end(), [](const auto& verdict) {
-    return verdict.result.summary.positions > verdict.result.summary.identical;
-  });
-}
-
-void AddNoise(const std::string& label, const std::optional<Summary>& itself, Report& report) {
-  if (!itself) return;
-  std::string text;
-  if (itself->different) {
+  if (positions == 0) return;
+  std::string text =
+      fmt::format("{} repeats itself: asked twice it said the same numbers, bit for bit", label);
+  if (different > 0) {
     text = fmt::format(
         "{} does not repeat itself: asked twice it differed at {} of {} positions, by a total "
         "variation of {} at the worst. Only what is beyond that counts",
-        label, itself->positions - itself->identical, itself->positions,
-        gate::ValueText(Metric::kTotalVariation, itself->Worst(Metric::kTotalVariation)));
-  } else {
-    text =
-        fmt::format("{} repeats itself: asked twice it said the same numbers, bit for bit", label);
+        label, different, positions, gate::ValueText(Metric::kTotalVariation, worst));
   }
-  report.notes.push_back({itself->different ? Note::Level::kWarning : Note::Level::kInfo,
-                          itself->different ? "self_noise" : "repeats_itself", std::move(text)});
+  report.notes.push_back({different > 0 ? Note::Level::kWarning : Note::Level::kInfo,
+                          different > 0 ? "self_noise" : "repeats_itself", std::move(text)});
+}
+
+void AddAllNoise(const GateRun& run, const std::vector<Verdict>& verdicts, Report& report) {
+  std::vector<const std::vector<Position>*> passes;
+  for (const auto& probe : run.probes) passes.push_back(&probe.baseline_itself);
+  AddNoise(Printable(run.baseline), passes, report);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) {
+    passes.clear();
+    for (const auto& probe : run.probes) passes.push_back(&probe.candidates[i].itself);
+    AddNoise(Printable(verdicts[i].label), passes, report);
+  }
+}
+
+// What the baseline does as well is no fault of a candidate, and may be one all the same.
+void AddBaselineFaults(const GateRun& run, Report& report) {
+  const std::string baseline = Printable(run.baseline);
+  for (const auto& probe : run.probes) {
+    const std::string name = NameOf(run, probe, baseline);
+    if (probe.baseline_cache && probe.baseline_cache->total_variation > kCacheWorry) {
+      report.notes.push_back(
+          {Note::Level::kWarning, "cache_changes_answers",
+           fmt::format(
+               "{} answers otherwise with its prefix cache than without: the total "
+               "variation is {}",
+               name,
+               gate::ValueText(Metric::kTotalVariation, probe.baseline_cache->total_variation))});
+    }
+    if (probe.baseline_loop && !probe.ubatch) {
+      report.notes.push_back(
+          {Note::Level::kNotice, "baseline_loops",
+           fmt::format("{} goes in circles from token {} on: a candidate that does so too is not "
+                       "blamed",
+                       name, probe.baseline_loop->from + 1)});
+    }
+  }
+}
+
+// What was not looked at, where that is where bugs were found before.
+void AddCoverage(const GateRun& run, Report& report) {
+  const auto longest = std::max_element(
+      run.probes.begin(), run.probes.end(),
+      [](const auto& one, const auto& other) { return one.prompt < other.prompt; });
+  if (longest->prompt > kLongPrompt) return;
+  report.notes.push_back(
+      {Note::Level::kNotice, "short_prompts",
+       fmt::format("no prompt was longer than {} tokens: builds are known that are right up to {} "
+                   "and wrong beyond",
+                   base::Grouped(static_cast<std::int64_t>(longest->prompt)),
+                   base::Grouped(static_cast<std::int64_t>(kLongPrompt)))});
+}
+
+// The answer about a candidate, by the probe that came out worst, and what its neighbours need.
+std::vector<std::string> Sentences(const GateRun& run, const Verdict& verdict) {
+  const auto& probe = run.probes[verdict.worst];
+  auto sentences = Explain(verdict.result(), Printable(run.baseline), Printable(verdict.label));
+  if (run.probes.size() > 1) {
+    sentences.push_back(fmt::format("This is about {}, the worst of {} texts.",
+                                    NameOf(run, probe, Printable(verdict.label)),
+                                    run.probes.size()));
+  }
+  return sentences;
+}
+
+void AddVerdictNote(const Verdict& verdict, Report& report) {
+  const std::string label = Printable(verdict.label);
+  if (verdict.excused()) {
+    report.notes.push_back({Note::Level::kWarning, "approximate",
+                            fmt::format("{} is said to be approximate, and so passes the gate "
+                                        "although it diverged",
+                                        label)});
+  } else if (!verdict.passed()) {
+    report.notes.push_back(
+        {Note::Level::kError, "gate_failed",
+         fmt::format("{} did not pass the gate: {}", label, Name(verdict.result().outcome))});
+  }
+}
+
+void AddNotes(const GateRun& run, const std::vector<Verdict>& verdicts, Report& report) {
+  for (const Verdict& verdict : verdicts) AddVerdictNote(verdict, report);
+  AddAllNoise(run, verdicts, report);
+  AddBaselineFaults(run, report);
+  AddCoverage(run, report);
+}
+
+std::string TitleOf(const GateRun& run) {
+  std::vector<std::string> prompts;
+  for (const auto& probe : run.probes) {
+    std::string prompt = base::Grouped(static_cast<std::int64_t>(probe.prompt));
+    if (std::find(prompts.begin(), prompts.end(), prompt) == prompts.end()) {
+      prompts.push_back(std::move(prompt));
+    }
+  }
+  return fmt::format("Correctness: {} positions behind a prompt of {} tokens",
+                     base::Grouped(static_cast<std::int64_t>(run.probes.front().positions)),
+                     fmt::join(prompts, " and of "));
 }
 
 }  // namespace
 
 Report GateReport(const GateRun& run) {
-  Report report{.kind = "gate",
-                .title = fmt::format("Correctness: {} positions behind a prompt of {} tokens",
-                                     base::Grouped(static_cast<std::int64_t>(run.positions)),
-                                     base::Grouped(static_cast<std::int64_t>(run.prompt)))};
-  const std::string baseline = Printable(run.baseline);
-  for (const auto& verdict : run.verdicts) {
-    const auto sentences = Explain(verdict.result, baseline, Printable(verdict.label));
-    report.headline.insert(report.headline.end(), sentences.begin(), sentences.end());
-    if (verdict.result.passed()) continue;
-    report.notes.push_back({Note::Level::kError, "gate_failed",
-                            fmt::format("{} did not pass the gate: {}", Printable(verdict.label),
-                                        Name(verdict.result.outcome))});
-  }
-  AddNoise(baseline, run.baseline_itself, report);
-  for (const auto& verdict : run.verdicts) {
-    AddNoise(Printable(verdict.label), verdict.itself, report);
-  }
-  report.tables = {AnswersTable(run)};
-  if (AnyDiffers(run)) {
-    report.tables.push_back(SpreadTable(run));
-    report.tables.push_back(PositionTable(run));
-  }
+  const auto verdicts = gate::JudgeRun(run);
+  Report report{.kind = "gate", .title = TitleOf(run)};
+  for (const Verdict& verdict : verdicts) Append(Sentences(run, verdict), report.headline);
+  AddNotes(run, verdicts, report);
+  report.tables = GateTables(run, verdicts);
   return report;
+}
+
+void AddGate(const GateRun& run, Report& report) {
+  const auto verdicts = gate::JudgeRun(run);
+  std::vector<std::string> failed, passed;
+  for (const Verdict& verdict : verdicts) {
+    const auto sentences = Sentences(run, verdict);
+    if (verdict.passed()) {
+      passed.push_back(sentences.front());
+      continue;
+    }
+    failed.push_back("Not the same answers, so no speed to claim: " + sentences.front());
+    if (sentences.size() > 1) failed.push_back(sentences[1]);  // the first reason
+  }
+  report.headline.insert(report.headline.begin(), failed.begin(), failed.end());
+  Append(std::move(passed), report.headline);
+  AddNotes(run, verdicts, report);
+  SortNotes(report.notes);
+  report.tables.push_back(GateTables(run, verdicts).front());
+}
+
+void AddNoGate(std::string_view why, Report& report) {
+  report.notes.push_back({Note::Level::kNotice, "no_gate",
+                          fmt::format("no correctness gate was run ({}): nothing says that the "
+                                      "answers are the same",
+                                      why)});
+  SortNotes(report.notes);
 }
 
 }  // namespace culprit::report

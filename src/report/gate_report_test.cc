@@ -17,7 +17,7 @@ using testing::Not;
 
 // A text of 32 positions, of which one lost a token that had 12.4 % of the probability.
 gate::GateRun Shortlist() {
-  gate::Comparison comparison;
+  std::vector<Position> positions;
   for (int i = 0; i < 32; ++i) {
     Position position{.kl = 0.001,
                       .total_variation = 0.01,
@@ -31,16 +31,12 @@ gate::GateRun Shortlist() {
       position.kl = std::numeric_limits<double>::infinity();
       position.total_variation = position.omitted = 0.124;
     }
-    comparison.Add(position);
+    positions.push_back(position);
   }
-  const auto itself = gate::Summary{.positions = 32, .identical = 32};
-  gate::GateRun run{
-      .baseline = "dense", .prompt = 20'000, .positions = 32, .baseline_itself = itself};
-  run.verdicts.push_back({.label = "head\x1b[31m",
-                          .result = Judge({.between = comparison}, gate::DefaultLevel()),
-                          .positions = comparison.positions(),
-                          .itself = itself});
-  return run;
+  const std::vector<Position> itself(32, Position{.identical = true});
+  gate::Probe probe{.prompt = 20'000, .positions = 32, .baseline_itself = itself};
+  probe.candidates = {{.label = "head\x1b[31m", .positions = positions, .itself = itself}};
+  return {.baseline = "dense", .probes = {probe}};
 }
 
 TEST(GateReport, NamesThePositionThatFailed) {
@@ -80,23 +76,70 @@ TEST(GateReport, WritesEveryFormat) {
 }
 
 TEST(GateReport, OfIdenticalVariantsIsShort) {
-  gate::Comparison comparison;
-  comparison.Add({.identical = true, .top_agrees = true});
-  gate::GateRun run{.baseline = "a", .prompt = 10, .positions = 1};
-  run.verdicts.push_back({.label = "b",
-                          .result = Judge({.between = comparison}, gate::DefaultLevel()),
-                          .positions = comparison.positions()});
-  const Report report = GateReport(run);
+  gate::Probe probe{.prompt = 6'000, .positions = 1};
+  probe.candidates = {{.label = "b", .positions = {{.identical = true, .top_agrees = true}}}};
+  const Report report = GateReport({.baseline = "a", .probes = {probe}});
   EXPECT_EQ(report.tables.size(), 1u);
   EXPECT_THAT(report.headline, testing::ElementsAre(HasSubstr("identical")));
   EXPECT_TRUE(report.notes.empty());
 }
 
+// Two texts, of which the longer is the worse.
+gate::GateRun TwoTexts() {
+  gate::GateRun run = Shortlist();
+  run.probes.insert(run.probes.begin(), run.probes.front());
+  run.probes[0].prompt = 500;
+  run.probes[0].candidates[0].positions.resize(16);
+  return run;
+}
+
+TEST(GateReport, SaysWhichOfSeveralTextsIsMeant) {
+  const Report report = GateReport(TwoTexts());
+  EXPECT_EQ(report.title, "Correctness: 32 positions behind a prompt of 500 and of 20,000 tokens");
+  EXPECT_THAT(report.headline,
+              Contains("This is about head\\x1b[31m behind 20,000 tokens, the worst of 2 texts."));
+  const Report people = For(Audience::kPeople, report);
+  EXPECT_EQ(people.tables[0].columns[1].heading, "prompt");
+  EXPECT_EQ(people.tables[0].rows.size(), 2u);
+}
+
+TEST(GateReport, StandsAboveASpeedThatIsNoGain) {
+  Report report{.kind = "ab", .headline = {"head decodes faster."}};
+  AddGate(Shortlist(), report);
+  ASSERT_EQ(report.headline.size(), 3u);
+  EXPECT_THAT(report.headline[0], HasSubstr("Not the same answers, so no speed to claim: "));
+  EXPECT_THAT(report.headline[1], HasSubstr("The total variation is 12.40 % at token 17"));
+  EXPECT_EQ(report.headline[2], "head decodes faster.");
+  EXPECT_EQ(report.tables.size(), 1u);
+  EXPECT_EQ(report.notes[0].id, "gate_failed");
+}
+
+TEST(GateReport, StandsBelowASpeedThatMayBeClaimed) {
+  gate::GateRun run = Shortlist();
+  run.approximate = {run.probes[0].candidates[0].label};
+  Report report{.kind = "ab", .headline = {"head decodes faster."}};
+  AddGate(run, report);
+  ASSERT_EQ(report.headline.size(), 2u);
+  EXPECT_THAT(report.headline[1], HasSubstr("diverged"));
+  EXPECT_EQ(report.notes[0].id, "approximate");
+  AddNoGate("--no-gate", report);
+  EXPECT_THAT(report.notes, Contains(Field(&Note::text, HasSubstr("was run (--no-gate)"))));
+}
+
+TEST(GateReport, TellsWhatTheBaselineDoesAsWell) {
+  gate::GateRun run = Shortlist();
+  run.probes[0].prompt = 5'000;
+  run.probes[0].baseline_loop = gate::Loop{.period = 2, .times = 40, .from = 8};
+  run.probes[0].baseline_cache = Position{.total_variation = 0.3};
+  std::vector<std::string> ids;
+  for (const Note& note : GateReport(run).notes) ids.push_back(note.id);
+  EXPECT_THAT(ids,
+              testing::IsSupersetOf({"baseline_loops", "cache_changes_answers", "short_prompts"}));
+}
+
 TEST(GateReport, WarnsOfAVariantThatDoesNotRepeatItself) {
   gate::GateRun run = Shortlist();
-  gate::Comparison noisy;
-  noisy.Add({.identical = false, .total_variation = 0.003});
-  run.verdicts[0].itself = noisy.Summarize();
+  run.probes[0].candidates[0].itself = {{.identical = false, .total_variation = 0.003}};
   const Report report = GateReport(run);
   EXPECT_THAT(report.notes,
               Contains(Field(&Note::text, HasSubstr("asked twice it differed at 1 of 1 positions, "

@@ -141,6 +141,21 @@ Result<std::vector<TokenId>> Client::Tokenize(std::string_view text, bool add_sp
   return ids;
 }
 
+// {"prompt":"<|im_start|>system\nAnswer in one word.<|im_end|>\n…<|im_start|>assistant\n"}
+Result<std::vector<TokenId>> Client::TokenizeChat(std::string_view system, std::string_view user,
+                                                  const StopSignal& stop) const {
+  const auto message = [](const char* role, std::string_view text) {
+    return Json{{"role", role}, {"content", text}};
+  };
+  const Json body{{"messages", Json::array({message("system", system), message("user", user)})}};
+  const char* const path = "/apply-template";
+  const auto json = Ask(path, &body, stop);
+  if (!json) return Fail(json.error());
+  const auto prompt = JsonFields(*json).Get<std::string>("prompt");
+  if (!prompt) return Fail(NoSense("\"prompt\"").In(path));
+  return Tokenize(*prompt, true, stop);
+}
+
 Result<std::string> Client::Detokenize(const std::vector<TokenId>& tokens,
                                        const StopSignal& stop) const {
   const Json body{{"tokens", tokens}};

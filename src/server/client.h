@@ -74,6 +74,11 @@ class Client {
   // Tokenize counts begin-of-text with add_special, where the model has one.
   [[nodiscard]] base::Result<std::vector<TokenId>> Tokenize(std::string_view text, bool add_special,
                                                             const sys::StopSignal& stop) const;
+  // TokenizeChat is a system message and a user's, as the server's chat template joins them and its
+  // tokenizer reads them, special tokens included. Fails with kServer where it has no template.
+  [[nodiscard]] base::Result<std::vector<TokenId>> TokenizeChat(std::string_view system,
+                                                                std::string_view user,
+                                                                const sys::StopSignal& stop) const;
   [[nodiscard]] base::Result<std::string> Detokenize(const std::vector<TokenId>& tokens,
                                                      const sys::StopSignal& stop) const;
   // SaveSlot and RestoreSlot move a slot's KV cache to and from a file of the server's

@@ -9,6 +9,7 @@
 #include "base/json_fields.h"
 #include "base/parse_number.h"
 #include "store/completion_json.h"
+#include "store/gate_json.h"
 #include "store/record_json.h"
 #include "sys/atomic_file.h"
 #include "sys/folder.h"
@@ -33,6 +34,8 @@ constexpr int kFormat = 1;
 constexpr const char* kSpecFile = "experiment.toml";
 constexpr const char* kInfoFile = "run.json";
 constexpr const char* kPromptFile = "prompt.txt";
+constexpr const char* kGateFile = "gate.json";
+constexpr const char* kGate = "gate";
 constexpr const char* kTrials = "trials";
 constexpr const char* kTraces = "traces";
 constexpr const char* kCounters = "counters";
@@ -82,6 +85,15 @@ Result<RunInfo> ReadJson(std::string_view text) {
 
 Status CannotWrite(const std::string& path, const std::error_code& error) {
   return Fail(ErrorCode::kUnreadable, fmt::format("cannot be written: {}", error.message()), path);
+}
+
+// Emptied makes an empty folder of a path.
+Result<std::string> Emptied(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) fs::create_directories(folder, error);
+  if (error) return Fail(CannotWrite(folder.string(), error).error());
+  return folder.string();
 }
 
 Result<TrialRecord> ReadTrial(const std::string& folder) {
@@ -223,6 +235,7 @@ Result<RunDirectory> RunDirectory::Open(const std::string& path) {
   auto info = ReadJson(*info_text);
   if (!info) return Fail(std::move(info.error()).In(info_file));
   RunDirectory run(path, *std::move(spec), *std::move(info));
+  if (auto read = run.ReadGate(); !read) return Fail(std::move(read.error()));
   for (const auto& [name, list] :
        {std::pair(kTrials, &run.trials_), std::pair(kTraces, &run.traces_),
         std::pair(kCounters, &run.counters_)}) {
@@ -265,14 +278,38 @@ Status RunDirectory::WriteInfo(RunInfo info) {
   return sys::WriteFileAtomically(path_ + "/" + kInfoFile, WriteJson(info_));
 }
 
-Result<std::string> RunDirectory::BeginTrial() const {
-  const fs::path next = fs::path(path_) / kNext;
-  std::error_code error;
-  fs::remove_all(next, error);
-  if (!error) fs::create_directories(next, error);
-  if (error) return Fail(CannotWrite(next.string(), error).error());
-  return next.string();
+Status RunDirectory::ReadGate() {
+  const std::string file = path_ + "/" + kGateFile;
+  if (!sys::IsThere(file)) return {};
+  auto bytes = sys::ReadWhole(file);
+  if (!bytes) return Fail(std::move(bytes.error()));
+  auto kept = store::ReadGate(bytes->view());
+  if (!kept) return Fail(std::move(kept.error()).In(file));
+  bool ours = kept->settings.size() == spec_.variants.size();
+  for (const auto& [label, setting] : kept->settings) ours &= setting == SettingOf(spec_, label);
+  if (!ours) {
+    return Fail(
+        ErrorCode::kMismatch,
+        fmt::format("the gate was run with another variant or workload than {} has now", kSpecFile),
+        file, "undo that change, or begin a run of its own");
+  }
+  gate_ = std::move(kept->run);
+  return {};
 }
+
+Result<std::string> RunDirectory::BeginGate() const { return Emptied(fs::path(path_) / kGate); }
+
+Status RunDirectory::EndGate(gate::GateRun run) {
+  KeptGate kept{.run = std::move(run), .settings = {}};
+  for (const experiment::Variant& variant : spec_.variants) {
+    kept.settings[variant.label] = SettingOf(spec_, variant.label);
+  }
+  auto written = sys::WriteFileAtomically(path_ + "/" + kGateFile, WriteGate(kept));
+  if (written) gate_ = std::move(kept.run);
+  return written;
+}
+
+Result<std::string> RunDirectory::BeginTrial() const { return Emptied(fs::path(path_) / kNext); }
 
 Status RunDirectory::EndTrial(TrialRecord record) {
   record.setting = SettingOf(spec_, record.variant);

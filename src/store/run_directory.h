@@ -8,6 +8,7 @@
 #include "experiment/evaluation.h"
 #include "experiment/spec.h"
 #include "experiment/trial_record.h"
+#include "gate/gate_run.h"
 #include "store/trial_folder.h"
 
 namespace culprit::store {
@@ -32,6 +33,8 @@ struct RunInfo {
 //   trials/001-f16/      trial.json, request.json, server.log, … of one trial
 //   trials/.next/        the trial that is being run
 //   traces/001-f16/      the same of a traced trial, with its trace: never among the timed ones
+//   gate.json            what the correctness gate saw, where it was run to its end
+//   gate/                logs of its servers
 //   counters/001-f16/    the same of a trial that counted: never among timed or traced ones
 //
 // A trial's folder appears whole, by a rename: after a crash there are the trials that ended, and
@@ -46,7 +49,8 @@ class RunDirectory {
                                            const RunInfo& info);
   // Open reads what is there. Fails with kNotFound; kUnreadable where permission is missing;
   // kBadRequest, naming the file, when it is no run directory or of a newer format; kMismatch when
-  // a valid trial was run with another variant or workload than experiment.toml has now.
+  // a valid trial or the gate was run with another variant or workload than experiment.toml has
+  // now.
   static base::Result<RunDirectory> Open(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -65,6 +69,12 @@ class RunDirectory {
   [[nodiscard]] base::Result<std::string> ReadPrompt() const;
   // WriteInfo replaces run.json.
   base::Status WriteInfo(RunInfo info);
+
+  // gate is what the correctness gate saw; absent where it was not run to its end.
+  [[nodiscard]] const std::optional<gate::GateRun>& gate() const { return gate_; }
+  // BeginGate empties gate/ and returns its path. EndGate writes gate.json. Fail with kUnreadable.
+  [[nodiscard]] base::Result<std::string> BeginGate() const;
+  base::Status EndGate(gate::GateRun run);
 
   // BeginTrial empties trials/.next and returns its path.
   [[nodiscard]] base::Result<std::string> BeginTrial() const;
@@ -87,12 +97,14 @@ class RunDirectory {
       : path_(std::move(path)), spec_(std::move(spec)), info_(std::move(info)) {}
   [[nodiscard]] base::Status CheckSettings(
       const std::vector<experiment::TrialRecord>& trials) const;
+  [[nodiscard]] base::Status ReadGate();
   // ListOf is where a record belongs.
   std::vector<experiment::TrialRecord>& ListOf(const experiment::TrialRecord& record);
 
   std::string path_;
   experiment::Spec spec_;
   RunInfo info_;
+  std::optional<gate::GateRun> gate_;
   std::vector<experiment::TrialRecord> trials_, traces_, counters_;
 };
 

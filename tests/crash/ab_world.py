@@ -19,6 +19,7 @@ PAIRS = 2
 
 class AbWorld(World):
     """The experiment borrows all that this machine has, and takes a few seconds."""
+    GATE = ["--no-gate"]
 
     def __init__(self):
         super().__init__()
@@ -41,7 +42,7 @@ class AbWorld(World):
         """Runs an experiment; a and b are added to the variants, such as "|env=FAKE_FAULT=cached"."""
         return self.culprit("ab", "--variant", f"a={SERVER}{a}", "--variant", f"b={SERVER}{b}",
                             "--prompt-tokens", "50", "--tokens", "8", "--pairs", str(PAIRS),
-                            "--idle-readings", "0", "--port", str(self.port), *self.borrow,
+                            "--idle-readings", "0", "--port", str(self.port), *self.GATE, *self.borrow,
                             "--into", str(self.run_folder), *more, **popen)
 
     def resume(self):

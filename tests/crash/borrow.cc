@@ -91,7 +91,7 @@ host::SessionOptions Wishes(const Options& options) {
 
 base::Status OneTrial(host::Session& session, const Options& options, const sys::StopSignal& stop,
                       const host::AtStep& at_step) {
-  if (auto guarded = session.EnsureGuardian(); !guarded) return guarded;
+  if (auto guarded = session.EnsureGuardian(sys::StopSignal()); !guarded) return guarded;
   if (stop.requested()) return base::Fail(sys::Interrupted());
   auto server =
       sys::Process::Start({.argv = options.server, .before_exec = [&](const auto& process) {

@@ -27,7 +27,7 @@ class TraceWorld(AbWorld):
         self.environment |= {"CULPRIT_ROCPROFV3": str(FAKES / "rocprofv3"), "FAKE_MS_PER_TOKEN": "2"}
         if not TraceWorld.MEASURED:
             run = self.culprit("run", "--variant", f"a={SERVER}", "--variant", f"b={SERVER}|extra=-b",
-                               "--prompt-tokens", "50", "--tokens", "8", "--pairs", "2",
+                               "--prompt-tokens", "50", "--tokens", "8", "--pairs", "2", "--no-gate",
                                "--idle-readings", "0", "--port", str(self.port), *self.borrow[:-2],
                                "--collector", "rocprofv3", "--into", str(self.run_folder))
             said = run.communicate(timeout=60)[1]

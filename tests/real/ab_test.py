@@ -57,6 +57,7 @@ def variant(label, *keys):
 
 class Ab(unittest.TestCase):
     """A machine of its own (state, lock, port) for each class, and a folder for its runs."""
+    GATE = ["--no-gate"]
 
     @classmethod
     def setUpClass(cls):
@@ -99,7 +100,7 @@ class Ab(unittest.TestCase):
 
     def ab(self, name, *options, expect=0, **more):
         """(what was printed, the report for machines)"""
-        words = self.command(name, "-o", f"{name}.json", *options, **more)[1:]
+        words = self.command(name, "-o", f"{name}.json", *self.GATE, *options, **more)[1:]
         done = self.culprit(*words, expect=expect)
         return done, json.loads((self.home / f"{name}.json").read_text())
 
@@ -117,6 +118,46 @@ def rows(report, table):
 
 def note_ids(report):
     return {note["id"] for note in report["notes"]}
+
+
+class Gated(Ab):
+    GATE = []
+
+    def kv(self, name, *options, expect=0):
+        return self.ab(name, *variant("f16"), *options, "--tokens", "64", "--pairs", "2", expect=expect)
+
+    def test_answers_that_are_the_same_let_a_speed_be_claimed(self):
+        done, report = self.kv("q8", *variant("q8", "kv=q8_0"))
+        self.assertIn("gate: q8 answers as f16 does", done.stderr)
+        answer, = rows(report, "answers")
+        self.assertEqual((answer["answer"], answer["prompt_tokens"], answer["positions"]),
+                         ("equivalent", PROMPT, 64))
+        self.assertIn("q8 answers as f16 does", report["headline"][-1])
+        self.assertLess(done.stderr.index("gate: q8 answers"), done.stderr.index("trial 1"))
+        again = self.culprit("ab", "--resume", "q8")
+        self.assertIn("nothing is left to do", again.stderr)
+
+    def test_answers_that_differ_stand_above_every_speed(self):
+        done, report = self.kv("q4", *variant("q4", "kv=q4_0"), expect=4)
+        self.assertIn("Not the same answers, so no speed to claim: q4", report["headline"][0])
+        self.assertIn("gate_failed", note_ids(report))
+        self.assertEqual(len(rows(report, "verdicts")), 2)  # they are told all the same
+        for command in (["summarize", "q4"], ["gate", "--read", "q4"], ["ab", "--resume", "q4"]):
+            said = self.culprit(*command, expect=4)
+            self.assertIn("q4 does not answer as f16 does", " ".join(said.stdout.split())[:130])
+        self.culprit("ab", "--resume", "q4", "--fail-on", "regression", expect=4)
+
+    def test_what_is_said_to_be_approximate_passes(self):
+        _, report = self.kv("said", *variant("q4", "kv=q4_0", "answers=approximate"))
+        self.assertEqual(rows(report, "answers")[0]["answer"], "diverged")
+        self.assertIn("approximate", note_ids(report))
+        self.assertNotIn("no speed to claim", " ".join(report["headline"]))
+
+    def test_a_baseline_that_cannot_be_compared_with_ends_before_any_trial(self):
+        words = self.command("small", *variant("f16", "extra=-c 256"), *variant("b"), "--tokens", "64",
+                             "--pairs", "2")[1:]
+        done = self.culprit(*words, expect=3)
+        self.assertEqual(self.trials("small"), [], done.stderr)
 
 
 class Verdicts(Ab):
@@ -228,7 +269,7 @@ class Refused(Ab):
 
     def test_a_model_that_is_not_there(self):
         absent = f"{self.home}/absent.gguf"
-        words = self.command("absent", *variant("a"), *variant("b", f"model={absent}"))[1:]
+        words = self.command("absent", *self.GATE, *variant("a"), *variant("b", f"model={absent}"))[1:]
         self.assertIn(absent, self.culprit(*words, expect=5).stderr)
         self.assertFalse((self.home / "absent").exists())
 
@@ -264,7 +305,7 @@ class BrokenOff(Ab):
     def start(self, name, *options):
         self.stderr = open(self.home / f"{name}.stderr", "w+")
         self.addCleanup(self.stderr.close)
-        process = subprocess.Popen(self.command(name, *options), cwd=self.home,
+        process = subprocess.Popen(self.command(name, *self.GATE, *options), cwd=self.home,
                                    env=self.environment, stdout=subprocess.DEVNULL,
                                    stderr=self.stderr)
         self.addCleanup(process.wait)

@@ -96,9 +96,9 @@ class Gate(unittest.TestCase):
         subprocess.run([TOOLS / "make_gguf", out, *how], check=True, capture_output=True)
         return str(out)
 
-    def gate(self, *variants, expect=0, prompt=700, positions=48, options=()):
+    def gate(self, *variants, expect=0, prompt=700, positions=48, context=4096, options=()):
         """({candidate: its row of the answers}, {(candidate, metric): its row}, the report)"""
-        words = [OPTIONS.culprit, "gate", "--model", MODEL, "--arguments", "-t 1 -np 1 -c 4096",
+        words = [OPTIONS.culprit, "gate", "--model", MODEL, "--arguments", f"-t 1 -np 1 -c {context}",
                  "--prompt-tokens", str(prompt), "--positions", str(positions), "--port",
                  str(self.port), "--format", "json", *options]
         for label, *keys in variants:
@@ -119,7 +119,7 @@ class Gate(unittest.TestCase):
         answers, _, report = self.gate(("a",), ("b",), options=["--gate", "strict"])
         self.assertEqual(answers["b"]["answer"], "identical")
         self.assertEqual(answers["b"]["identical_positions"], 48)
-        self.assertEqual({note["id"] for note in report["notes"]}, {"repeats_itself"})
+        self.assertEqual({note["id"] for note in report["notes"]}, {"repeats_itself", "short_prompts"})
 
     def test_caches_are_graded_by_their_bits(self):
         answers, spreads, _ = self.gate(("f16", "kv=f16"), ("q8", "kv=q8_0"), ("q4", "kv=q4_0"),
@@ -178,12 +178,25 @@ class Gate(unittest.TestCase):
         self.assertEqual(answers["b"]["answer"], "broken")
 
     def test_speculation_and_batches_do_not_change_the_answer(self):
-        # 700 and 1,500 tokens are more than one ubatch of 512.
-        for prompt in (700, 1500):
-            answers, _, _ = self.gate(("a",), ("ngram", "extra=--spec-type ngram-simple"),
-                                      ("ub", "extra=-ub 128"), prompt=prompt)
-            for candidate in ("ngram", "ub"):
-                self.assertIn(answers[candidate]["answer"], ("identical", "equivalent"))
+        # 700 and 1,500 tokens are more than one ubatch of 512, and of 128.
+        _, _, report = self.gate(("a",), ("ngram", "extra=--spec-type ngram-simple"),
+                                 ("ub", "extra=-ub 64"), positions=16,
+                                 options=["--gate-prompts", "700,1500", "--gate-ubatch", "128"])
+        rows = next(t["rows"] for t in report["tables"] if t["id"] == "answers")
+        self.assertEqual({(row["candidate"], row["prompt_tokens"], row["ubatch"]) for row in rows},
+                         {(candidate, prompt, ubatch) for candidate in ("ngram", "ub")
+                          for prompt in (700, 1500) for ubatch in (None, 128)})
+        for row in rows:
+            self.assertIn(row["answer"], ("identical", "equivalent"))
+        # Where all have the same ubatches, nothing is left that differs.
+        self.assertEqual({row["answer"] for row in rows if row["candidate"] == "ub" and row["ubatch"]},
+                         {"identical"})
+
+    def test_a_long_prompt_says_that_it_was_one(self):
+        answers, _, report = self.gate(("a",), ("ub", "extra=-ub 256"), prompt=5100, positions=4,
+                                       context=8192)
+        self.assertIn(answers["ub"]["answer"], ("identical", "equivalent"))
+        self.assertNotIn("short_prompts", {note["id"] for note in report["notes"]})
 
     def test_a_candidate_with_too_small_a_context_is_broken(self):
         answers, _, report = self.gate(("a",), ("b", "extra=-c 512"), expect=4)

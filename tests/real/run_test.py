@@ -20,7 +20,8 @@ FAKES = pathlib.Path(__file__).resolve().parent.parent / "fakes"
 
 class WholeJob(Ab):
     def run_of(self, name, *options):
-        words = self.command(name, "-o", f"{name}.json", "--collector", "ggml-ops", *options)[2:]
+        words = self.command(name, "-o", f"{name}.json", "--collector", "ggml-ops", *self.GATE,
+                             *options)[2:]
         self.culprit("run", *words)
         return json.loads((self.home / f"{name}.json").read_text())
 
@@ -66,7 +67,7 @@ class WholeJob(Ab):
         self.assertTrue(any(name.startswith("dense") for name in names), names)
 
     def test_a_verdict_stands_without_its_trace(self):
-        words = self.command("lost", *variant("f16"), *variant("q4", "kv=q4_0"), "--tokens", "32",
+        words = self.command("lost", *self.GATE, *variant("f16"), *variant("q4", "kv=q4_0"), "--tokens", "32",
                              "--pairs", "2", "--collector", "rocprofv3", "-o", "lost.json")[2:]
         missing = self.culprit("run", *words, expect=5)
         self.assertIn("rocprofv3 is neither in PATH nor", missing.stderr)
