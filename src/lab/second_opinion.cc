@@ -122,6 +122,22 @@ Result<OneRun> Run(const Variant& variant, const OpinionWish& wish,
 // the numbers of context, vocabulary and chunks.
 constexpr std::uint64_t kBaseHeader = 8 + 3 * 4;
 
+Result<gate::SecondOpinion> OpinionOf(const OneRun& run, const OpinionBase& base) {
+  // It says so, and goes on with what it reads at the wrong places.
+  if (run.result.err.find("inconsistent vocabulary") != std::string::npos) {
+    return Fail(run.Error(ErrorCode::kMismatch, "its vocabulary is another than the baseline's"));
+  }
+  auto opinion = gate::ParsePerplexity(run.result.out);
+  if (!opinion) return Fail(run.Error(opinion.error().code, opinion.error().message));
+  opinion->context = base.wish().context;
+  opinion->left_out = base.left_out();
+  for (const std::string& flag : run.left_out) {
+    auto& all = opinion->left_out;
+    if (std::find(all.begin(), all.end(), flag) == all.end()) all.push_back(flag);
+  }
+  return opinion;
+}
+
 void Remove(const std::string& path) {
   std::error_code ignored;
   fs::remove(path, ignored);
@@ -202,25 +218,19 @@ Result<OpinionBase> OpinionBase::Make(const Variant& baseline, const OpinionWish
 
 Result<gate::SecondOpinion> AskForSecondOpinion(const OpinionBase& base, const Variant& candidate,
                                                 Bench& bench) {
-  const auto run =
-      Run(candidate, base.wish(), {"--kl-divergence", "--kl-divergence-base", base.path()}, bench);
-  if (!run) return Fail(base::Error(run.error()).In(candidate.label));
-  // It says so, and goes on with what it reads at the wrong places.
-  if (run->result.err.find("inconsistent vocabulary") != std::string::npos) {
-    return Fail(run->Error(ErrorCode::kMismatch, "its vocabulary is another than the baseline's")
-                    .In(candidate.label));
+  // llama.cpp's logger is a thread, and what it has not written when main returns is lost, at times
+  // the whole table, with exit code 0 (its issue 22142). A real failure leaves a complaint as well.
+  constexpr int kTries = 3;
+  for (int tries = 1;; ++tries) {
+    const auto run = Run(candidate, base.wish(),
+                         {"--kl-divergence", "--kl-divergence-base", base.path()}, bench);
+    if (!run) return Fail(base::Error(run.error()).In(candidate.label));
+    auto opinion = OpinionOf(*run, base);
+    if (opinion) return opinion;
+    if (tries == kTries || !run->Complaint().empty()) {
+      return Fail(std::move(opinion.error()).In(candidate.label));
+    }
   }
-  auto opinion = gate::ParsePerplexity(run->result.out);
-  if (!opinion) {
-    return Fail(run->Error(opinion.error().code, opinion.error().message).In(candidate.label));
-  }
-  opinion->context = base.wish().context;
-  opinion->left_out = base.left_out();
-  for (const std::string& flag : run->left_out) {
-    auto& all = opinion->left_out;
-    if (std::find(all.begin(), all.end(), flag) == all.end()) all.push_back(flag);
-  }
-  return opinion;
 }
 
 }  // namespace culprit::lab

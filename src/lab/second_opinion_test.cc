@@ -47,6 +47,8 @@ if [ -z "$compares" ]; then
 elif [ "$FAKE_FAULT" = vocabulary ]; then
   echo "0.00.098.444 E kl_divergence: inconsistent vocabulary (408 vs 508)" >&2
   cat "$here/answer"
+elif [ "$FAKE_FAULT" = lost ] || [ "$FAKE_FAULT" = lost-once -a ! -e "$here/lost" ]; then
+  touch "$here/lost"
 elif [ "$FAKE_FAULT" = torn ]; then
   echo "0.00.098.444 E kl_divergence: failed reading log-probs for chunk 3" >&2
   head -n 20 "$here/answer"
@@ -193,6 +195,13 @@ TEST_F(SecondOpinionTest, AnAnswerThatIsCutOffIsAnError) {
   EXPECT_EQ(error.message,
             "llama-perplexity's answer ends before its \"99.0% KLD\": kl_divergence: failed "
             "reading log-probs for chunk 3");
+}
+
+TEST_F(SecondOpinionTest, AnAnswerThatItsLoggerLostIsAskedForAgain) {
+  EXPECT_TRUE(Ask(Variant("a"), Variant("b", "lost-once")));
+  EXPECT_EQ(started_.size(), 3u);
+  EXPECT_THAT(ErrorOf(Variant("a"), Variant("b", "lost")).message, HasSubstr("answer ends before"));
+  EXPECT_EQ(started_.size(), 3u + 4u);
 }
 
 // It leaves with exit code 0 and a whole table of nonsense.
