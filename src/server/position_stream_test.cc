@@ -70,6 +70,25 @@ TEST(PositionStream, KeysAreFoundWhereTheyBelong) {
   EXPECT_EQ(answer->listed[2], (TokenLogprob{5, -3}));
 }
 
+TEST(PositionStream, WhatStandsInTheBytesOfATextDoesNotMatter) {
+  const auto entry = [](const std::string& bytes) {
+    return Answer(R"({"id":7,"bytes":)" + bytes + R"(,"logprob":-2})");
+  };
+  for (const char* bytes : {"[]", "[1]", "[10,255,3]", "[ 1 , -2.5e3,\nnull ]", "[[3,4],5]",
+                            "[[[]]]", R"([{"id":9,"logprob":-1},6,"]",{}])"}) {
+    for (const std::size_t piece : {1u, 2u, 3u, 5u, 1000u}) {
+      const auto answer = Read(entry(bytes), piece);
+      ASSERT_TRUE(answer) << bytes << " in pieces of " << piece;
+      EXPECT_EQ(answer->listed, (std::vector<TokenLogprob>{{7, -2}})) << bytes;
+    }
+  }
+  for (const char* bytes : {"[1", "[1}", "[1,]", "[,]", "[1,2", "[\"1]", "[[1]", "[1]]", "[1:2]"}) {
+    for (const std::size_t piece : {1u, 2u, 3u, 5u, 1000u}) {
+      EXPECT_FALSE(Read(entry(bytes), piece)) << bytes << " in pieces of " << piece;
+    }
+  }
+}
+
 TEST(PositionStream, AnErrorInAnAnswerOfStatus200IsToldInItsOwnWords) {
   EXPECT_EQ(Read(R"({"error":{"code":500,"message":"Compute error."}})").error().message,
             "llama-server says: Compute error.");
