@@ -173,6 +173,9 @@ void AddMachineOptions(CLI::App& command, SpecOptions& options) {
       ->type_name("S");
   command.add_option("--request-timeout", options.request_timeout_s, "A request must end by then")
       ->type_name("S");
+}
+
+void AddIdleOptions(CLI::App& command, SpecOptions& options) {
   command
       .add_option("--idle-readings", options.idle_readings,
                   "Idle readings in a row, a second apart, before each trial [10]; 0: do not wait")
@@ -209,6 +212,7 @@ void AddSpecOptions(CLI::App& command, SpecOptions& options) {
   AddPromptOptions(command, options);
   AddWorkloadOptions(command, options);
   AddMachineOptions(command, options);
+  AddIdleOptions(command, options);
 }
 
 Result<Spec> ReadSpec(const SpecOptions& options) {

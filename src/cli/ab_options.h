@@ -34,10 +34,11 @@ struct SpecOptions {
 void AddSpecOptions(CLI::App& command, SpecOptions& options);
 
 // Parts of AddSpecOptions, for commands that need no more: the file and --variant; --prompt-tokens
-// and --endpoint; what is borrowed of the machine.
+// and --endpoint; what is borrowed of the machine; how trials wait for an idle one.
 void AddVariantOptions(CLI::App& command, SpecOptions& options);
 void AddPromptOptions(CLI::App& command, SpecOptions& options);
 void AddMachineOptions(CLI::App& command, SpecOptions& options);
+void AddIdleOptions(CLI::App& command, SpecOptions& options);
 // AddGateOptions are those of the correctness gate, but --no-gate.
 void AddGateOptions(CLI::App& command, SpecOptions& options);
 

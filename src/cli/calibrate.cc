@@ -112,6 +112,7 @@ Subcommand AddCalibrate(CLI::App& program) {
       ->type_name("FILE");
   app->add_flag("--no-wait", options->no_wait, "Fail when somebody else measures on this machine");
   AddMachineOptions(*app, options->spec);
+  AddIdleOptions(*app, options->spec);
   return {app, [options] { return Run(*options); }};
 }
 

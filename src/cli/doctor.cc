@@ -96,6 +96,7 @@ Subcommand AddDoctor(CLI::App& program) {
       program.add_subcommand("doctor", "What would stop a run here, and how to mend it");
   AddVariantOptions(*app, options->spec);
   AddMachineOptions(*app, options->spec);
+  AddIdleOptions(*app, options->spec);
   app->add_flag("--cache-prompt", options->spec.cache_prompt, "Look for room for KV caches, too");
   app->add_option("--into", options->into, "Where the run directory will be")->type_name("DIR");
   app->add_flag("--json", options->json, "The same as --format json");

@@ -18,7 +18,10 @@
 #include "cli/plan.h"
 #include "cli/restore_report.h"
 #include "gpu/registry.h"
+#include "lab/second_opinion.h"
+#include "report/analysis_notes.h"
 #include "report/gate_report.h"
+#include "report/second_opinion_table.h"
 #include "store/run_directory.h"
 #include "sys/host_time.h"
 
@@ -35,6 +38,7 @@ struct Options {
   SpecOptions spec;
   OutputOptions output;
   std::string read;
+  bool second_opinion = false;
   bool dry_run = false, no_wait = false;
 };
 
@@ -74,8 +78,41 @@ Result<std::string> MakeFolder(const std::string& state) {
   return folder;
 }
 
-Result<gate::GateRun> Borrowed(const Spec& spec, const std::string& state, host::Session& session,
-                               const sys::StopSignal& stop) {
+// A second opinion that cannot be had is no reason against the first one: lacking says why.
+struct Opinions {
+  std::vector<report::CandidateOpinion> said;
+  std::vector<std::string> lacking;
+};
+
+struct Answer {
+  gate::GateRun run;
+  Opinions opinions;
+};
+
+Result<Opinions> AskOthers(const Spec& spec, const std::string& folder, lab::Bench& bench) {
+  Opinions opinions;
+  const auto& baseline = spec.variants.front();
+  Say("llama-perplexity of " + baseline.label);
+  auto base = lab::OpinionBase::Make(baseline, {}, folder, bench);
+  for (std::size_t i = 1; base && i < spec.variants.size(); ++i) {
+    const auto& candidate = spec.variants[i];
+    Say("llama-perplexity of " + candidate.label);
+    auto said = lab::AskForSecondOpinion(*base, candidate, bench);
+    if (said) {
+      opinions.said.push_back({candidate.label, *std::move(said)});
+    } else if (said.error().code == ErrorCode::kInterrupted) {
+      return Fail(std::move(said.error()));
+    } else {
+      opinions.lacking.push_back(said.error().Text());
+    }
+  }
+  if (!base && base.error().code == ErrorCode::kInterrupted) return Fail(std::move(base.error()));
+  if (!base) opinions.lacking.push_back(base.error().Text());
+  return opinions;
+}
+
+Result<Answer> Borrowed(const Options& options, const Spec& spec, const std::string& state,
+                        host::Session& session, const sys::StopSignal& stop) {
   const auto folder = MakeFolder(state);
   if (!folder) return Fail(folder.error());
   const auto devices = gpu::FindDevices();
@@ -85,19 +122,35 @@ Result<gate::GateRun> Borrowed(const Spec& spec, const std::string& state, host:
                    .hashes = sys::FileHashes(state, TellOfHashing()),
                    .stop = stop};
   JournalServers(session, bench);
-  return lab::RunGate(spec, *folder, bench, Say);
+  auto run = lab::RunGate(spec, *folder, bench, Say);
+  if (!run) return Fail(std::move(run.error()));
+  Answer answer{*std::move(run), {}};
+  if (!options.second_opinion) return answer;
+  auto opinions = AskOthers(spec, *folder, bench);
+  if (!opinions) return Fail(std::move(opinions.error()));
+  answer.opinions = *std::move(opinions);
+  return answer;
 }
 
-ExitCode Show(const gate::GateRun& run, const OutputOptions& output) {
-  const auto emitted = Emit(report::GateReport(run), output);
-  return emitted ? CodeOf(run) : PrintError(emitted.error());
+ExitCode Show(const Answer& answer, const OutputOptions& output) {
+  report::Report report = report::GateReport(answer.run);
+  if (!answer.opinions.said.empty()) {
+    report.tables.push_back(report::SecondOpinionTable(answer.run.baseline, answer.opinions.said));
+  }
+  for (const std::string& why : answer.opinions.lacking) {
+    report.notes.push_back({report::Note::Level::kWarning, "no_second_opinion",
+                            "there is no second opinion: " + base::Printable(why)});
+  }
+  report::SortNotes(report.notes);
+  const auto emitted = Emit(report, output);
+  return emitted ? CodeOf(answer.run) : PrintError(emitted.error());
 }
 
 // The gate of a run directory, which kept what it saw.
 ExitCode ShowKept(const Options& options) {
   const auto run = store::RunDirectory::Open(options.read);
   if (!run) return PrintError(run.error());
-  if (run->gate()) return Show(*run->gate(), options.output);
+  if (run->gate()) return Show({*run->gate(), {}}, options.output);
   return PrintError({ErrorCode::kIncomplete, "has no gate that came to its end", options.read,
                      "culprit ab --resume runs it, where the run was not begun with --no-gate"});
 }
@@ -114,11 +167,11 @@ ExitCode Run(const Options& options) {
   auto session = host::Session::Begin(SessionFor(*spec, "culprit gate", !options.no_wait), stop);
   if (!session) return PrintError(session.error());
   for (const auto& warning : (*session)->warnings()) Say(warning);
-  const auto run = Borrowed(*spec, *state, **session, stop);
+  const auto answer = Borrowed(options, *spec, *state, **session, stop);
   const ExitCode restored = PrintRestored((*session)->End());
   if (restored != ExitCode::kDone) return restored;
-  if (!run) return PrintError(run.error());
-  return Show(*run, options.output);
+  if (!answer) return PrintError(answer.error());
+  return Show(*answer, options.output);
 }
 
 }  // namespace
@@ -133,6 +186,8 @@ Subcommand AddGate(CLI::App& program) {
       ->type_name("N");
   app->add_option("--read", options->read, "Show the gate of this run directory; run nothing")
       ->type_name("DIR");
+  app->add_flag("--second-opinion", options->second_opinion,
+                "Ask each build's own llama-perplexity as well, beside its server");
   app->add_flag("--dry-run", options->dry_run, "Print every command; run nothing");
   app->add_flag("--no-wait", options->no_wait, "Fail when somebody else measures on this machine");
   AddMachineOptions(*app, options->spec);
