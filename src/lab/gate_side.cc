@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/number_format.h"
@@ -20,10 +22,25 @@ namespace {
 
 // Where a server does not tell how many tokens it knows: more than any.
 constexpr std::int64_t kAnyVocabulary = 1 << 20;
+// Whether a server repeats itself shows in its likeliest tokens. A server takes half a second to
+// write all of a large vocabulary, and next to nothing for these.
+constexpr std::int64_t kRepeated = 1'000;
 
 // Whatever a template does at the begin of a turn and between two is in it.
 constexpr std::string_view kSystem = "Answer in one word.";
 constexpr std::string_view kQuestion = "Is water wet?";
+
+// Those of whole's tokens that part lists as well; all of them where that is nothing to compare.
+Distribution Restricted(const Distribution& whole, const Distribution& part,
+                        std::optional<std::int64_t> vocabulary) {
+  std::vector<experiment::TokenLogprob> both;
+  both.reserve(part.listed().size());
+  std::set_intersection(whole.listed().begin(), whole.listed().end(), part.listed().begin(),
+                        part.listed().end(), std::back_inserter(both),
+                        [](const auto& one, const auto& other) { return one.token < other.token; });
+  auto made = Distribution::Make(std::move(both), vocabulary);
+  return made ? *std::move(made) : whole;
+}
 
 }  // namespace
 
@@ -79,14 +96,16 @@ Result<std::vector<TokenId>> GateSide::Continue(const std::vector<TokenId>& prom
   return Fail(server_.Explain(std::move(ids.error())));
 }
 
-Result<std::optional<Distribution>> GateSide::Ask(std::size_t at, std::span<const TokenId> text,
-                                                  bool reuse, Followed& found) {
+std::int64_t GateSide::Everything() const { return vocabulary_.value_or(kAnyVocabulary); }
+
+Result<std::optional<Distribution>> GateSide::Ask(std::size_t at,
+                                                  const server::PositionRequest& request,
+                                                  Followed& found) {
   const auto flaw = [&](std::string what) {
     found.flaw = gate::Flaw{gate::Side::kCandidate, at, std::move(what)};
     return std::optional<Distribution>();
   };
-  auto answer = client_.GetPosition(
-      {.text = text, .most = vocabulary_.value_or(kAnyVocabulary), .reuse = reuse}, stop_);
+  auto answer = client_.GetPosition(request, stop_);
   if (!answer) {
     auto error = server_.Explain(std::move(answer.error()));
     hangs_ |= error.code == ErrorCode::kTimeout;
@@ -100,10 +119,11 @@ Result<std::optional<Distribution>> GateSide::Ask(std::size_t at, std::span<cons
   return std::optional(*std::move(distribution));
 }
 
-Status GateSide::Follow(const GateText& text, Followed& found, const Take& take) {
+Status GateSide::Follow(const GateText& text, std::int64_t most, Followed& found,
+                        const Take& take) {
   std::vector<TokenId> so_far = text.prompt;
   for (std::size_t i = 0; i < text.answer.size(); ++i) {
-    auto said = Ask(i, so_far, i > 0, found);
+    auto said = Ask(i, {.text = so_far, .most = most, .reuse = i > 0}, found);
     if (!said) return Fail(std::move(said.error()));
     if (!*said) return {};
     if (auto taken = take(i, **said); !taken) return taken;
@@ -116,7 +136,8 @@ Status GateSide::Follow(const GateText& text, Followed& found, const Take& take)
 Status GateSide::CheckCache(const GateText& text, const Distribution& cached, Followed& found) {
   std::vector<TokenId> whole = text.prompt;
   whole.insert(whole.end(), text.answer.begin(), text.answer.end() - 1);
-  auto anew = Ask(text.answer.size() - 1, whole, false, found);
+  auto anew =
+      Ask(text.answer.size() - 1, {.text = whole, .most = Everything(), .reuse = false}, found);
   if (!anew) return Fail(std::move(anew.error()));
   if (*anew) found.cache = gate::ComparePositions(**anew, cached, text.answer.back());
   return {};
@@ -125,23 +146,26 @@ Status GateSide::CheckCache(const GateText& text, const Distribution& cached, Fo
 Result<Followed> GateSide::FollowTwice(const GateText& text, RecordedPositions& said,
                                        const Take& take) {
   Followed found;
-  auto first = Follow(text, found, [&](std::size_t at, const Distribution& distribution) {
+  std::optional<Distribution> last;
+  const auto take_first = [&](std::size_t at, const Distribution& distribution) {
     const auto listed = distribution.listed();
     if (auto kept = said.Append({listed.begin(), listed.end()}); !kept) return kept;
+    if (at > 0 && at + 1 == text.answer.size()) last = distribution;
     return take(at, distribution);
-  });
+  };
+  auto first = Follow(text, Everything(), found, take_first);
   if (!first) return Fail(std::move(first.error()));
   if (found.flaw) return found;
   said.Rewind();
   std::vector<gate::Position> itself;
-  std::optional<Distribution> last;
-  auto second = Follow(text, found, [&](std::size_t at, const Distribution& distribution) {
+  const auto take_second = [&](std::size_t at, const Distribution& distribution) {
     auto before = NextOf(said, vocabulary_);
     if (!before) return Status(Fail(std::move(before.error())));
-    itself.push_back(gate::ComparePositions(*before, distribution, text.answer[at]));
-    if (at > 0 && at + 1 == text.answer.size()) last = distribution;
+    const auto same = Restricted(*before, distribution, vocabulary_);
+    itself.push_back(gate::ComparePositions(same, distribution, text.answer[at]));
     return Status();
-  });
+  };
+  auto second = Follow(text, std::min(kRepeated, Everything()), found, take_second);
   if (second && !found.flaw) found.itself = std::move(itself);
   if (second && !found.flaw && last) second = CheckCache(text, *last, found);
   if (!second) return Fail(std::move(second.error()));

@@ -43,8 +43,9 @@ class GateSide {
   base::Result<std::vector<experiment::TokenId>> Continue(
       const std::vector<experiment::TokenId>& prompt, base::Tokens most);
 
-  // FollowTwice asks for the distribution behind the prompt and each token of the answer, twice.
-  // Those of the first pass go into said and, one by one, to take; a failure of take ends it.
+  // FollowTwice asks for the distribution behind the prompt and each token of the answer, and once
+  // more for the likeliest tokens of each. Those of the first pass go into said and, one by one, to
+  // take; a failure of take ends it.
   using Take = std::function<base::Status(std::size_t at, const gate::Distribution&)>;
   base::Result<Followed> FollowTwice(const GateText& text, RecordedPositions& said,
                                      const Take& take);
@@ -55,9 +56,10 @@ class GateSide {
  private:
   // Absent at a flaw, which goes into found.
   base::Result<std::optional<gate::Distribution>> Ask(std::size_t at,
-                                                      std::span<const experiment::TokenId> text,
-                                                      bool reuse, Followed& found);
-  base::Status Follow(const GateText& text, Followed& found, const Take& take);
+                                                      const server::PositionRequest& request,
+                                                      Followed& found);
+  base::Status Follow(const GateText& text, std::int64_t most, Followed& found, const Take& take);
+  [[nodiscard]] std::int64_t Everything() const;
   base::Status CheckCache(const GateText& text, const gate::Distribution& cached, Followed& found);
 
   server::Server& server_;

@@ -96,6 +96,30 @@ TEST_F(GateTest, EachPassAsksTheSameRequests) {
   }
 }
 
+// All of a large vocabulary takes a server long to write; whether it repeats itself shows in less.
+TEST_F(GateTest, ALargeVocabularyIsWrittenOnce) {
+  for (auto* variant : {&a(), &b()}) Set(*variant, "FAKE_VOCABULARY", "1200");
+  Set(b(), "FAKE_REQUESTS", folder_.path() + "/b.jsonl");
+  spec_.gate.positions = Tokens(3);
+  const auto run = Run();
+  ASSERT_TRUE(run) << run.error().Text();
+  std::vector<int> asked;
+  for (const auto& line : Lines("b.jsonl")) asked.push_back(line.at("body").value("n_probs", 0));
+  EXPECT_EQ(asked, (std::vector<int>{0, 1200, 1200, 1200, 1000, 1000, 1000, 1200}));
+  const auto& candidate = run->probes[0].candidates[0];
+  ASSERT_EQ(candidate.itself.size(), 3u);
+  for (const gate::Position& position : candidate.itself) {
+    EXPECT_TRUE(position.identical);
+    EXPECT_EQ(position.total_variation, 0);
+  }
+  EXPECT_EQ(gate::JudgeRun(*run)[0].result().outcome, Outcome::kIdentical);
+  // And noise is seen all the same.
+  Set(b(), "FAKE_SELF_NOISE", "0.01");
+  const auto noisy = Run();
+  ASSERT_TRUE(noisy) << noisy.error().Text();
+  EXPECT_FALSE(noisy->probes[0].candidates[0].itself[0].identical);
+}
+
 TEST_F(GateTest, NoiseIsGradedByItsSize) {
   Set(b(), "FAKE_LOGIT_NOISE", "0.01");
   EXPECT_EQ(ResultOf().outcome, Outcome::kEquivalent);
