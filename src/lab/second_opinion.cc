@@ -220,7 +220,7 @@ Result<gate::SecondOpinion> AskForSecondOpinion(const OpinionBase& base, const V
                                                 Bench& bench) {
   // llama.cpp's logger is a thread, and what it has not written when main returns is lost, at times
   // the whole table, with exit code 0 (its issue 22142). A real failure leaves a complaint as well.
-  constexpr int kTries = 3;
+  constexpr int kTries = 5;
   for (int tries = 1;; ++tries) {
     const auto run = Run(candidate, base.wish(),
                          {"--kl-divergence", "--kl-divergence-base", base.path()}, bench);
