@@ -5,6 +5,7 @@
 #include "cli/lab_run.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
+#include "cli/whole_report.h"
 
 namespace culprit::cli {
 namespace {
@@ -26,6 +27,7 @@ ExitCode Run(const Options& options) {
   const auto evaluation = EvaluateRun(done->run);
   report::Report report = VerdictReport(done->run, evaluation);
   AddGateTo(done->run, report);
+  KeepPage(done->run, WholeReportOf(done->run, evaluation, {}).report);
   const auto emitted = Emit(report, options.output);
   const ExitCode code = AfterGate(done->run.gate(), AfterMeasuring(*done, evaluation));
   return Apply(options.rule, evaluation, emitted ? code : PrintError(emitted.error()));

@@ -27,6 +27,7 @@ Subcommand AddGate(CLI::App& program);
 Subcommand AddGuardian(CLI::App& program);
 Subcommand AddInit(CLI::App& program);
 Subcommand AddPower(CLI::App& program);
+Subcommand AddReport(CLI::App& program);
 Subcommand AddRestore(CLI::App& program);
 Subcommand AddRun(CLI::App& program);
 Subcommand AddSummarize(CLI::App& program);

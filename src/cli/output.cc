@@ -50,20 +50,21 @@ base::Result<Format> FormatOfFile(const std::string& path) {
   if (extension == ".json") return Format::kJson;
   if (extension == ".csv") return Format::kCsv;
   if (extension == ".md") return Format::kMarkdown;
+  if (extension == ".html") return Format::kHtml;
   if (extension == ".txt") return Format::kTerminal;
   return Fail(ErrorCode::kUsage, "no format goes with this file name", path,
-              "end it in .json, .csv, .md or .txt");
+              "end it in .html, .json, .csv, .md or .txt");
 }
 
 }  // namespace
 
 void AddOutputOptions(CLI::App& command, OutputOptions& options) {
   command.add_option("--format", options.format, "Format on stdout")
-      ->check(CLI::IsMember({"terminal", "json", "csv", "markdown", "github"}))
+      ->check(CLI::IsMember({"terminal", "json", "csv", "markdown", "github", "html"}))
       ->capture_default_str();
   command
       .add_option("-o,--output", options.files,
-                  "Also write to FILE (.json, .csv, .md or .txt); may be repeated")
+                  "Also write to FILE (.html, .json, .csv, .md or .txt); may be repeated")
       ->type_name("FILE");
   command.add_option("--color", options.color, "Colour on stdout")
       ->check(CLI::IsMember({"auto", "always", "never"}))

@@ -1,13 +1,11 @@
 #include <memory>
 
-#include "base/printable.h"
 #include "cli/commands.h"
-#include "cli/compare_traces.h"
 #include "cli/exit_rule.h"
 #include "cli/lab_run.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
-#include "report/run_report.h"
+#include "cli/whole_report.h"
 
 namespace culprit::cli {
 namespace {
@@ -21,29 +19,6 @@ struct Options {
   OutputOptions output;
 };
 
-struct Answer {
-  report::Report report;
-  bool attributed = false;
-};
-
-// A verdict stands without its attribution; the report says what is missing.
-Answer AnswerOf(const Options& options, const LabRun& done,
-                const experiment::Evaluation& evaluation) {
-  report::Report verdict = VerdictReport(done.run, evaluation, "run");
-  verdict.kind = "run";
-  if (!done.measured.finished || !evaluation.compared()) return {std::move(verdict)};
-  auto attribution = CompareTraces(done.run, options.analysis, true);
-  std::vector<std::string> missing = done.untraced;
-  if (!attribution) missing.push_back(attribution.error().Text());
-  for (const std::string& why : missing) {
-    verdict.notes.insert(verdict.notes.begin(),
-                         {report::Note::Level::kWarning, "no_attribution", base::Printable(why)});
-  }
-  if (!attribution) return {std::move(verdict)};
-  return {report::RunReport(std::move(verdict), *std::move(attribution), evaluation),
-          done.untraced.empty()};
-}
-
 ExitCode Run(const Options& options) {
   if (auto fits = CheckOutput(options.output); !fits)
     return ApplyWithout(options.rule, PrintError(fits.error()));
@@ -51,12 +26,12 @@ ExitCode Run(const Options& options) {
   const auto done = RunStages(options.lab, kStages);
   if (!done) return ApplyWithout(options.rule, done.error());
   const auto evaluation = EvaluateRun(done->run);
-  Answer answer = AnswerOf(options, *done, evaluation);
-  AddGateTo(done->run, answer.report);
-  const auto emitted = Emit(answer.report, options.output);
+  const auto whole = WholeReportOf(done->run, evaluation, options.analysis, done->untraced);
+  KeepPage(done->run, whole.report);
+  const auto emitted = Emit(whole.report, options.output);
   const ExitCode measured = AfterGate(done->run.gate(), AfterMeasuring(*done, evaluation));
   if (!emitted) return ApplyWithout(options.rule, PrintError(emitted.error()));
-  return ApplyWithAttribution(options.rule, evaluation, measured, answer.attributed);
+  return ApplyWithAttribution(options.rule, evaluation, measured, whole.attributed);
 }
 
 }  // namespace

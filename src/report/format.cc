@@ -8,6 +8,7 @@ std::optional<Format> FormatByName(std::string_view name) {
   if (name == "csv") return Format::kCsv;
   if (name == "markdown") return Format::kMarkdown;
   if (name == "github") return Format::kGithub;
+  if (name == "html") return Format::kHtml;
   return std::nullopt;
 }
 
@@ -23,6 +24,8 @@ std::string Write(const Report& report, Format format, const Style& style) {
       return WriteMarkdown(report);
     case Format::kGithub:
       return WriteGithubSummary(report);
+    case Format::kHtml:
+      return WriteHtml(report);
   }
   return "";
 }

@@ -44,7 +44,12 @@ std::string WriteCsv(const Report& report);
 // JSON follows schema/report.schema.json; "schema_version" names its version.
 std::string WriteJson(const Report& report);
 
-enum class Format { kTerminal, kJson, kCsv, kMarkdown, kGithub };
+// HTML is one page that loads nothing and runs no script, so that it can be opened from a mail and
+// whatever a name holds does nothing. Details are folded away until asked for; light and dark, and
+// all of it on paper.
+std::string WriteHtml(const Report& report);
+
+enum class Format { kTerminal, kJson, kCsv, kMarkdown, kGithub, kHtml };
 // FormatByName knows the names that --format takes; absent for others.
 std::optional<Format> FormatByName(std::string_view name);
 // Write returns the report in a format; for kGithub that is the summary.

@@ -33,6 +33,7 @@ struct RunInfo {
 //   trials/001-f16/      trial.json, request.json, server.log, … of one trial
 //   trials/.next/        the trial that is being run
 //   traces/001-f16/      the same of a traced trial, with its trace: never among the timed ones
+//   report.html          for people; nobody reads it
 //   gate.json            what the correctness gate saw, where it was run to its end
 //   gate/                logs of its servers
 //   counters/001-f16/    the same of a trial that counted: never among timed or traced ones
