@@ -98,7 +98,7 @@ void SetMachine(const SpecOptions& options, Spec& spec) {
 }
 
 Status SetGate(const SpecOptions& options, experiment::GateWish& gate) {
-  if (!options.gate_level.empty()) gate.level = options.gate_level;
+  if (options.gate_level) gate.level = *options.gate_level;
   if (options.gate_positions) gate.positions = Tokens(*options.gate_positions);
   if (!options.gate_prompts.empty()) gate.prompts.clear();
   for (const std::int64_t prompt : options.gate_prompts) gate.prompts.push_back(Tokens(prompt));

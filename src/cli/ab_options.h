@@ -22,7 +22,7 @@ struct SpecOptions {
   std::optional<std::uint64_t> seed;
   std::string margin;  // "0.5%"
   bool same_variant = false;
-  std::string gate_level;
+  std::optional<std::string> gate_level;
   std::optional<std::int64_t> gate_positions;
   std::vector<std::int64_t> gate_prompts, gate_ubatches;
   bool no_gate = false;

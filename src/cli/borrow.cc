@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "cli/hashing.h"
 #include "cli/output.h"
+#include "cli/restore_report.h"
+#include "gpu/registry.h"
 #include "host/services.h"
+#include "sys/host_time.h"
 
 namespace culprit::cli {
 
@@ -44,6 +48,26 @@ void JournalServers(host::Session& session, lab::Bench& bench) {
     return session.NoteStarted(process, "llama-server");
   };
   bench.ended = [&session](const sys::ProcessIdentity& process) { session.NoteEnded(process); };
+}
+
+ExitCode WithMachine(const Loan& loan, const UseOfMachine& use) {
+  const auto state = host::StateFolder();
+  if (!state) return PrintError(state.error());
+  const auto stop = sys::StopOnSignals();
+  auto session = host::Session::Begin(SessionFor(loan.spec, loan.holder, loan.wait), stop);
+  if (!session) return PrintError(session.error());
+  for (const auto& warning : (*session)->warnings()) Say(warning);
+  const auto devices = gpu::FindDevices();
+  lab::Bench bench{.device = *devices.devices.front(),
+                   .pace = {.now = sys::BoottimeNow,
+                            .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); }},
+                   .hashes = sys::FileHashes(*state, TellOfHashing()),
+                   .stop = stop};
+  JournalServers(**session, bench);
+  const auto used = use(bench, *state);
+  const ExitCode restored = PrintRestored((*session)->End());
+  if (restored != ExitCode::kDone) return restored;
+  return used ? ExitCode::kDone : PrintError(used.error());
 }
 
 }  // namespace culprit::cli

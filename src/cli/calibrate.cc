@@ -3,19 +3,16 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/number_format.h"
 #include "base/printable.h"
 #include "cli/ab_options.h"
 #include "cli/borrow.h"
 #include "cli/commands.h"
-#include "cli/hashing.h"
 #include "cli/output.h"
 #include "cli/prompt.h"
-#include "cli/restore_report.h"
-#include "gpu/registry.h"
 #include "lab/calibration.h"
-#include "sys/host_time.h"
 #include "sys/source.h"
 
 namespace culprit::cli {
@@ -23,6 +20,7 @@ namespace {
 
 using base::Fail;
 using base::Result;
+using base::Status;
 using experiment::Spec;
 using store::PromptFile;
 
@@ -48,21 +46,6 @@ Result<std::string> TextOf(const Options& options) {
   return std::string(bytes->view());
 }
 
-// The machine is borrowed as for an experiment, and given back before anything is said.
-Result<PromptFile> Borrowed(const Spec& spec, const std::string& text, const std::string& state,
-                            host::Session& session, const sys::StopSignal& stop) {
-  const auto devices = gpu::FindDevices();
-  lab::Bench bench{.device = *devices.devices.front(),
-                   .pace = {.now = sys::BoottimeNow,
-                            .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); }},
-                   .hashes = sys::FileHashes(state, TellOfHashing()),
-                   .stop = stop};
-  JournalServers(session, bench);
-  std::error_code error;
-  std::filesystem::remove(state + "/calibration.log", error);
-  return MakePrompt({spec, state, state, bench}, text);
-}
-
 ExitCode Tell(const PromptFile& prompt, const std::string& file) {
   const std::string what =
       fmt::format("a {} prompt of {} tokens, counted by the server in a real request",
@@ -78,17 +61,17 @@ ExitCode Run(const Options& options) {
   if (!spec) return PrintError(spec.error());
   const auto text = TextOf(options);
   if (!text) return PrintError(text.error());
-  const auto state = host::StateFolder();
-  if (!state) return PrintError(state.error());
-  const auto stop = sys::StopOnSignals();
-  auto session =
-      host::Session::Begin(SessionFor(*spec, "culprit calibrate", !options.no_wait), stop);
-  if (!session) return PrintError(session.error());
-  for (const auto& warning : (*session)->warnings()) Say(warning);
-  const auto prompt = Borrowed(*spec, *text, *state, **session, stop);
-  const ExitCode restored = PrintRestored((*session)->End());
-  if (restored != ExitCode::kDone) return restored;
-  if (!prompt) return PrintError(prompt.error());
+  std::optional<PromptFile> prompt;
+  const Loan loan{*spec, "culprit calibrate", !options.no_wait};
+  const ExitCode done = WithMachine(loan, [&](lab::Bench& bench, const std::string& state) {
+    std::error_code error;
+    std::filesystem::remove(state + "/calibration.log", error);
+    auto made = MakePrompt({*spec, state, state, bench}, *text);
+    if (!made) return Status(Fail(std::move(made.error())));
+    prompt = *std::move(made);
+    return Status();
+  });
+  if (done != ExitCode::kDone) return done;
   if (!options.output.empty()) {
     if (auto written = store::WritePromptFile(options.output, *prompt); !written) {
       return PrintError(written.error());

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/number_format.h"
 #include "base/printable.h"
@@ -13,17 +14,13 @@
 #include "cli/borrow.h"
 #include "cli/commands.h"
 #include "cli/exit_rule.h"
-#include "cli/hashing.h"
 #include "cli/output.h"
 #include "cli/plan.h"
-#include "cli/restore_report.h"
-#include "gpu/registry.h"
 #include "lab/second_opinion.h"
 #include "report/analysis_notes.h"
 #include "report/gate_report.h"
 #include "report/second_opinion_table.h"
 #include "store/run_directory.h"
-#include "sys/host_time.h"
 
 namespace culprit::cli {
 namespace {
@@ -89,7 +86,7 @@ struct Answer {
   Opinions opinions;
 };
 
-Result<Opinions> AskOthers(const Spec& spec, const std::string& folder, lab::Bench& bench) {
+Opinions AskOthers(const Spec& spec, const std::string& folder, lab::Bench& bench) {
   Opinions opinions;
   const auto& baseline = spec.variants.front();
   Say("llama-perplexity of " + baseline.label);
@@ -100,35 +97,24 @@ Result<Opinions> AskOthers(const Spec& spec, const std::string& folder, lab::Ben
     auto said = lab::AskForSecondOpinion(*base, candidate, bench);
     if (said) {
       opinions.said.push_back({candidate.label, *std::move(said)});
-    } else if (said.error().code == ErrorCode::kInterrupted) {
-      return Fail(std::move(said.error()));
-    } else {
-      opinions.lacking.push_back(said.error().Text());
+      continue;
     }
+    opinions.lacking.push_back(said.error().Text());
+    if (said.error().code == ErrorCode::kInterrupted) break;
   }
-  if (!base && base.error().code == ErrorCode::kInterrupted) return Fail(std::move(base.error()));
   if (!base) opinions.lacking.push_back(base.error().Text());
   return opinions;
 }
 
-Result<Answer> Borrowed(const Options& options, const Spec& spec, const std::string& state,
-                        host::Session& session, const sys::StopSignal& stop) {
+Result<Answer> Ask(const Options& options, const Spec& spec, const std::string& state,
+                   lab::Bench& bench) {
   const auto folder = MakeFolder(state);
   if (!folder) return Fail(folder.error());
-  const auto devices = gpu::FindDevices();
-  lab::Bench bench{.device = *devices.devices.front(),
-                   .pace = {.now = sys::BoottimeNow,
-                            .sleep = [stop](base::Nanos time) { return stop.SleepFor(time); }},
-                   .hashes = sys::FileHashes(state, TellOfHashing()),
-                   .stop = stop};
-  JournalServers(session, bench);
   auto run = lab::RunGate(spec, *folder, bench, Say);
   if (!run) return Fail(std::move(run.error()));
   Answer answer{*std::move(run), {}};
   if (!options.second_opinion) return answer;
-  auto opinions = AskOthers(spec, *folder, bench);
-  if (!opinions) return Fail(std::move(opinions.error()));
-  answer.opinions = *std::move(opinions);
+  answer.opinions = AskOthers(spec, *folder, bench);
   return answer;
 }
 
@@ -161,16 +147,15 @@ ExitCode Run(const Options& options) {
   const auto spec = SpecFor(options);
   if (!spec) return PrintError(spec.error());
   if (options.dry_run) return PrintGatePlan(*spec);
-  const auto state = host::StateFolder();
-  if (!state) return PrintError(state.error());
-  const auto stop = sys::StopOnSignals();
-  auto session = host::Session::Begin(SessionFor(*spec, "culprit gate", !options.no_wait), stop);
-  if (!session) return PrintError(session.error());
-  for (const auto& warning : (*session)->warnings()) Say(warning);
-  const auto answer = Borrowed(options, *spec, *state, **session, stop);
-  const ExitCode restored = PrintRestored((*session)->End());
-  if (restored != ExitCode::kDone) return restored;
-  if (!answer) return PrintError(answer.error());
+  std::optional<Answer> answer;
+  const Loan loan{*spec, "culprit gate", !options.no_wait};
+  const ExitCode done = WithMachine(loan, [&](lab::Bench& bench, const std::string& state) {
+    auto asked = Ask(options, *spec, state, bench);
+    if (!asked) return Status(Fail(std::move(asked.error())));
+    answer = *std::move(asked);
+    return Status();
+  });
+  if (done != ExitCode::kDone) return done;
   return Show(*answer, options.output);
 }
 
@@ -184,13 +169,17 @@ Subcommand AddGate(CLI::App& program) {
   AddGateOptions(*app, options->spec);
   app->add_option("--prompt-tokens", options->spec.prompt_tokens, "Tokens of the prompt [20000]")
       ->type_name("N");
-  app->add_option("--read", options->read, "Show the gate of this run directory; run nothing")
-      ->type_name("DIR");
+  CLI::Option* read =
+      app->add_option("--read", options->read, "Show the gate of this run directory; run nothing")
+          ->type_name("DIR");
   app->add_flag("--second-opinion", options->second_opinion,
                 "Ask each build's own llama-perplexity as well, beside its server");
   app->add_flag("--dry-run", options->dry_run, "Print every command; run nothing");
   app->add_flag("--no-wait", options->no_wait, "Fail when somebody else measures on this machine");
   AddMachineOptions(*app, options->spec);
+  for (CLI::Option* option : app->get_options()) {
+    if (option != read && option->get_single_name() != "help") read->excludes(option);
+  }
   AddOutputOptions(*app, options->output);
   return {app, [options] { return Run(*options); }};
 }

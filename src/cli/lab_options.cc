@@ -28,8 +28,14 @@ void AddLabOptions(CLI::App& command, LabOptions& options, Stages stages) {
   }
   if (stages.measure) {
     AddGateOptions(command, options.spec);
-    command.add_flag("--no-gate", options.spec.no_gate,
-                     "Measure without comparing the answers first; the report says so");
+    CLI::Option* none =
+        command.add_flag("--no-gate", options.spec.no_gate,
+                         "Measure without comparing the answers first; the report says so");
+    // What would be asked for in vain.
+    for (const char* name : {"--gate", "--positions", "--gate-prompts", "--gate-ubatch"}) {
+      none->excludes(command.get_option(name));
+      command.get_option("--aa")->excludes(command.get_option(name));
+    }
   }
   command.add_option("--into", options.into, "The run directory to make [culprit-runs/…]")
       ->type_name("DIR");

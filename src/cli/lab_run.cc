@@ -169,11 +169,12 @@ class Staged {
     if (!folder) return Fail(folder.error());
     auto seen = lab::RunGate(run_.spec(), *folder, bench_, Say);
     if (!seen) {
-      auto& hint = seen.error().hint;
-      if (seen.error().code == ErrorCode::kInterrupted) return Fail(std::move(seen.error()));
-      hint +=
-          std::string(hint.empty() ? "" : "; ") + "--no-gate measures without comparing answers";
-      return Fail(std::move(seen.error()));
+      base::Error error = std::move(seen.error());
+      if (error.code == ErrorCode::kServer || error.code == ErrorCode::kTimeout) {
+        error.hint += std::string(error.hint.empty() ? "" : "; ") +
+                      "--no-gate measures without comparing answers";
+      }
+      return Fail(std::move(error));
     }
     for (const gate::Verdict& verdict : gate::JudgeRun(*seen)) {
       Say("gate: " + Explain(verdict.result(), seen->baseline, verdict.label).front());

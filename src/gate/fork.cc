@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace culprit::gate {
 
@@ -16,13 +17,31 @@ std::optional<Fork> FindFork(std::span<const TokenId> baseline,
   return fork;
 }
 
-std::optional<double> TieGap(const Distribution& baseline, const Distribution& candidate,
-                             TokenId one, TokenId other) {
+namespace {
+
+// What a side gives a token at most. A list of the likeliest has none that is likelier than its
+// last; otherwise what is not listed, or ruled out, is impossible.
+double AtMost(const Distribution& side, TokenId token) {
+  if (const auto logprob = side.Logprob(token)) return *logprob;
+  const auto listed = side.listed();
+  const bool ruled_out =
+      std::binary_search(listed.begin(), listed.end(), TokenLogprob{token, 0},
+                         [](const auto& a, const auto& b) { return a.token < b.token; });
+  if (side.full() || ruled_out || listed.empty()) return -std::numeric_limits<double>::infinity();
+  return std::min_element(listed.begin(), listed.end(),
+                          [](const auto& a, const auto& b) { return a.logprob < b.logprob; })
+      ->logprob;
+}
+
+}  // namespace
+
+double TieGap(const Distribution& baseline, const Distribution& candidate, TokenId one,
+              TokenId other) {
   double gap = 0;
   for (const Distribution* side : {&baseline, &candidate}) {
-    const auto first = side->Logprob(one), second = side->Logprob(other);
-    if (!first || !second) return std::nullopt;
-    gap = std::max(gap, std::abs(*first - *second));
+    const double first = AtMost(*side, one), second = AtMost(*side, other);
+    if (std::isinf(first) && std::isinf(second)) return std::numeric_limits<double>::infinity();
+    gap = std::max(gap, std::abs(first - second));
   }
   return gap;
 }

@@ -33,7 +33,7 @@ double WithNoise(const Bound& bound, const Evidence& evidence) {
   for (const auto* itself : {&evidence.baseline_itself, &evidence.candidate_itself}) {
     if (!*itself || !(*itself)->of(bound.metric)) continue;
     const double noise = ValueOfBound(*(*itself)->of(bound.metric), bound.of);
-    if (IsBeyond(noise, limit, bound.metric)) limit = noise;
+    if (std::isfinite(noise) && IsBeyond(noise, limit, bound.metric)) limit = noise;
   }
   return limit;
 }
@@ -94,6 +94,8 @@ std::string TooNoisy(const Evidence& evidence) {
     for (const Bound& bound : DefaultLevel().bounds) {
       const auto& spread = itself->of(bound.metric);
       if (bound.of != Of::kWorst || !spread) continue;
+      // What a token at the edge of a shortlist makes infinite is bounded by what it omits.
+      if (!Counts(spread->worst, bound.metric, false)) continue;
       if (!IsBeyond(spread->worst, bound.limit, bound.metric)) continue;
       return fmt::format(
           "the {} does not give the same answer twice: at token {} it differs from itself by more "
@@ -106,20 +108,44 @@ std::string TooNoisy(const Evidence& evidence) {
   return why.empty() ? check(evidence.candidate_itself, "candidate") : why;
 }
 
-// What the servers do not list might be out of bounds; "" when it cannot, or is not bounded anyway.
+// The first position of which a predicate holds.
+template <typename Predicate>
+std::optional<std::size_t> FirstPosition(const std::vector<Position>& positions,
+                                         const Predicate& holds) {
+  const auto it = std::find_if(positions.begin(), positions.end(), holds);
+  if (it == positions.end()) return std::nullopt;
+  return static_cast<std::size_t>(it - positions.begin());
+}
+
+// What the servers do not list might be out of a bound; "" when it cannot. No bound on a divergence
+// or a cosine holds for what is not listed, so that there as little may be unseen as omitted.
 std::string TooLittleListed(const Evidence& evidence, const Level& level, const Summary& summary) {
+  constexpr double kMostUnseen = 0.01;
   if (summary.partial == 0) return "";
   if (level.strict) return "strict needs the whole vocabulary, and a server lists its likeliest";
-  const auto& positions = evidence.between.positions();
+  const auto moved = std::find_if(level.bounds.begin(), level.bounds.end(), [](const Bound& bound) {
+    return bound.metric == Metric::kTotalVariation && bound.of == Of::kWorst;
+  });
+  const auto at = FirstPosition(evidence.between.positions(), [&](const Position& position) {
+    if (moved == level.bounds.end()) return position.unseen > kMostUnseen;
+    return position.total_variation + position.unseen > moved->limit;
+  });
+  if (!at) return "";
+  return fmt::format(
+      "a server lists only its likeliest tokens, and what it does not list at token {} could be "
+      "out "
+      "of bounds",
+      *at + 1);
+}
+
+// A level that asks for a number that a position does not have; "" when each has it.
+std::string NothingToCompare(const Evidence& evidence, const Level& level) {
   for (const Bound& bound : level.bounds) {
-    if (bound.metric != Metric::kTotalVariation || bound.of != Of::kWorst) continue;
-    for (std::size_t i = 0; i < positions.size(); ++i) {
-      if (positions[i].total_variation + positions[i].unseen <= bound.limit) continue;
-      return fmt::format(
-          "a server lists only its likeliest tokens, and what it does not list at token {} could "
-          "be "
-          "out of bounds",
-          i + 1);
+    if (bound.metric != Metric::kCosine) continue;
+    const auto at = FirstPosition(evidence.between.positions(),
+                                  [](const Position& position) { return !position.cosine; });
+    if (at) {
+      return fmt::format("at token {} they have too few tokens in common for a cosine", *at + 1);
     }
   }
   return "";
@@ -157,11 +183,11 @@ std::optional<Breach> CacheBreach(const Evidence& evidence) {
   const std::size_t at = evidence.between.positions().size() - 1;
   for (const Bound& bound : DefaultLevel().bounds) {
     const auto value = ValueOf(*evidence.candidate_cache, bound.metric);
-    if (bound.of != Of::kWorst || !value) continue;
+    if (bound.of != Of::kWorst || !value || !Counts(*value, bound.metric, false)) continue;
     double limit = bound.limit;
     if (evidence.baseline_cache) {
       const double own = ValueOf(*evidence.baseline_cache, bound.metric).value_or(limit);
-      if (IsBeyond(own, limit, bound.metric)) limit = own;
+      if (Counts(own, bound.metric, false) && IsBeyond(own, limit, bound.metric)) limit = own;
     }
     if (IsBeyond(*value, limit, bound.metric)) return Breach{bound, limit, *value, at, at, 1, 0};
   }
@@ -205,6 +231,7 @@ GateResult Judged(GateResult result, const Evidence& evidence, const Level& leve
     return Ended(std::move(result), Outcome::kDiverged, "");
   }
   auto little = TooLittleListed(evidence, level, summary);
+  if (little.empty()) little = NothingToCompare(evidence, level);
   const auto outcome = little.empty() ? Outcome::kEquivalent : Outcome::kNotComparable;
   return Ended(std::move(result), outcome, std::move(little));
 }

@@ -189,7 +189,8 @@ TEST(Judge, WhatIsNotListedMayNotHideADifference) {
   Comparison comparison;
   comparison.Add({.partial = true, .total_variation = 0.01, .unseen = 0.4, .top_agrees = true});
   EXPECT_EQ(Judge({.between = comparison}, kDefault).outcome, Outcome::kNotComparable);
-  EXPECT_EQ(Judge({.between = comparison}, At("kl=0.1")).outcome, Outcome::kEquivalent);
+  // No bound on a divergence holds for what is not listed.
+  EXPECT_EQ(Judge({.between = comparison}, At("kl=0.1")).outcome, Outcome::kNotComparable);
   Comparison little;
   little.Add({.partial = true, .total_variation = 0.01, .unseen = 0.02, .top_agrees = true});
   EXPECT_EQ(Judge({.between = little}, kDefault).outcome, Outcome::kEquivalent);
@@ -233,6 +234,49 @@ TEST(Level, IsParsedOrRefused) {
 }
 
 Evidence Same(const Comparison& between) { return {.between = between}; }
+
+TEST(Judge, AForkToWhatASideRulesOutIsNoNearTie) {
+  const auto same = Noisy(64, 0);
+  Evidence evidence = Same(same);
+  evidence.fork =
+      Fork{.at = 3, .baseline = 1, .candidate = 2, .gap = std::numeric_limits<double>::infinity()};
+  const auto result = Judge(evidence, kDefault);
+  EXPECT_EQ(result.outcome, Outcome::kDiverged);
+  EXPECT_EQ(result.at, 3u);
+}
+
+// The edge of a shortlist moves with the last digits: what is lost there is bounded by itself.
+TEST(Judge, AnInfiniteDivergenceCountsInNoSideCheckByItself) {
+  const auto same = Noisy(64, 0);
+  Evidence evidence = Same(same);
+  const double infinite = std::numeric_limits<double>::infinity();
+  const Position edge{.kl = infinite,
+                      .reverse_kl = infinite,
+                      .total_variation = 1e-4,
+                      .omitted = 1e-4,
+                      .added = 1e-4};
+  evidence.candidate_cache = edge;
+  evidence.candidate_itself = Comparison({edge}).Summarize();
+  EXPECT_TRUE(Judge(evidence, kDefault).passed());
+  Position lost = edge;
+  lost.omitted = 0.05;
+  evidence.candidate_cache = lost;
+  EXPECT_EQ(Judge(evidence, kDefault).outcome, Outcome::kDiverged);
+  evidence.candidate_itself = Comparison({lost}).Summarize();
+  EXPECT_EQ(Judge(evidence, kDefault).outcome, Outcome::kNotComparable);
+}
+
+TEST(Judge, ALevelThatAsksForWhatThereIsNotIsNotComparable) {
+  const Comparison none(std::vector<Position>(8, Position{.total_variation = 0.001}));
+  const auto result = Judge({.between = none}, At("cosine=1"));
+  EXPECT_EQ(result.outcome, Outcome::kNotComparable);
+  EXPECT_EQ(result.text, "at token 1 they have too few tokens in common for a cosine");
+  const Comparison few(std::vector<Position>(
+      8, Position{.partial = true, .unseen = 0.2, .cosine = 1.0, .top_agrees = true}));
+  for (const char* level : {"cosine=0.9", "kl=1", "default"}) {
+    EXPECT_EQ(Judge({.between = few}, At(level)).outcome, Outcome::kNotComparable) << level;
+  }
+}
 
 TEST(Judge, GoingInCirclesAloneIsADivergence) {
   const auto same = Noisy(64, 0);
@@ -311,9 +355,13 @@ TEST(Fork, IsTheFirstOtherToken) {
 
 TEST(Fork, IsANearTieOnlyIfItIsOneOnBothSides) {
   const auto near = FromLogits({1, 1.1, 0}), far = FromLogits({3, 1, 0});
-  EXPECT_NEAR(*TieGap(near, near, 0, 1), 0.1, 1e-12);
-  EXPECT_NEAR(*TieGap(near, far, 0, 1), 2, 1e-12);
-  EXPECT_FALSE(TieGap(near, FromLogits({1, kRuledOut, 0}), 0, 1));
+  EXPECT_NEAR(TieGap(near, near, 0, 1), 0.1, 1e-12);
+  EXPECT_NEAR(TieGap(near, far, 0, 1), 2, 1e-12);
+  EXPECT_EQ(TieGap(near, FromLogits({1, kRuledOut, 0}), 0, 1),
+            std::numeric_limits<double>::infinity());
+  // A list of the two likeliest of many, from ln 0.6 and ln 0.2: what it lacks is no likelier.
+  const auto listed = Distribution::Make({{0, std::log(0.6)}, {1, std::log(0.2)}}, 100).value();
+  EXPECT_NEAR(TieGap(listed, listed, 0, 50), std::log(3), 1e-12);
 }
 
 }  // namespace

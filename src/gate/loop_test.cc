@@ -42,6 +42,7 @@ TEST(Loop, ARefrainIsNone) {
   EXPECT_FALSE(FindLoop(Circling(100, verse, 79)));
   EXPECT_TRUE(FindLoop(Circling(100, verse, 80)));
   EXPECT_FALSE(FindLoop({}));
+  EXPECT_TRUE(FindLoop(Circling(100, {7, 8, 9}, 47), kExcusingTokens));
 }
 
 }  // namespace

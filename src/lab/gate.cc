@@ -126,7 +126,7 @@ class Gate {
   template <typename Ask>
   Status WithServer(const Variant& variant, const Setting& setting,
                     std::optional<base::Error>& never_healthy, const Ask& ask) {
-    const std::string ubatch = setting.ubatch ? fmt::format("-ub{}", *setting.ubatch) : "";
+    const std::string ubatch = setting.ubatch ? fmt::format("@ub{}", *setting.ubatch) : "";
     auto port = sys::FreePort(static_cast<std::uint16_t>(spec_.port));
     if (!port) return Fail(std::move(port.error()));
     server::LaunchOptions launch = LaunchOf(spec_, variant, *port, folder_);
@@ -169,7 +169,7 @@ class Gate {
     if (!answer) return Fail(std::move(answer.error()));
     if (Tokens(static_cast<std::int64_t>(answer->size())) != PositionsOf(spec_)) {
       return Fail(ErrorCode::kServer,
-                  fmt::format("ended its answer after {} of {} tokens, and was told to go on",
+                  fmt::format("generated {} tokens, and {} were asked for, whatever they are",
                               answer->size(), Count(PositionsOf(spec_))));
     }
     const std::string file = fmt::format("{}/baseline-{}.positions", folder_, prompt->size());
@@ -188,7 +188,7 @@ class Gate {
                 .positions = text.answer.size(),
                 .ubatch = setting.ubatch,
                 .baseline_itself = std::move(followed->itself),
-                .baseline_loop = gate::FindLoop(text.answer),
+                .baseline_loop = gate::FindLoop(text.answer, gate::kExcusingTokens),
                 .baseline_cache = followed->cache};
     return probe;
   }
@@ -239,7 +239,7 @@ class Gate {
     const auto chat = side.Chat();
     if (chat) return OtherChat(*setting.chat, *chat);
     if (!IsFlaw(chat.error())) return Fail(chat.error());
-    return fmt::format("the candidate makes no tokens of it ({})", chat.error().message);
+    return std::string();  // an older build may not tell
   }
 
   Status Compare(GateSide& side, std::size_t probe, Setting& setting) {
@@ -248,17 +248,22 @@ class Gate {
     Candidate& candidate = setting.probes[probe].candidates.back();
     const auto flawed = [&candidate](const base::Error& error) {
       if (!IsFlaw(error)) return Status(Fail(error));
-      candidate.flaw = {gate::Side::kCandidate, 0, error.message};
+      candidate.flaw = {gate::Side::kCandidate, {}, error.Text()};
       return Status();
     };
     const auto prompt = side.Prompt(Tokens(static_cast<std::int64_t>(text.prompt.size())));
-    if (!prompt) return flawed(prompt.error());
-    if (*prompt != text.prompt) {
+    if (!prompt && prompt.error().code != ErrorCode::kUsage) return flawed(prompt.error());
+    if (!prompt || *prompt != text.prompt) {
       candidate.not_comparable = "its tokenizer makes other tokens of the same text";
       return {};
     }
     const auto answer = side.Continue(text.prompt, Tokens(std::ssize(text.answer)));
     if (!answer) return flawed(answer.error());
+    if (answer->size() > text.answer.size()) {
+      return flawed(
+          {ErrorCode::kServer, fmt::format("it generated {} tokens, and {} were asked for",
+                                           answer->size(), text.answer.size())});
+    }
     candidate.fork = gate::FindFork(text.answer, *answer);
     candidate.loop = gate::FindLoop(*answer);
     reference.said.Rewind();

@@ -25,7 +25,7 @@ std::vector<base::Tokens> PromptsOf(const experiment::Spec& spec);
 //   the last of them once more without its prefix cache
 //
 // for each length of a prompt that spec.gate asks for; and all of that once more for each size of
-// ubatches. folder gets the servers' logs (LABEL.log, LABEL-ub128.log) and, for the time of the
+// ubatches. folder gets the servers' logs (LABEL.log, LABEL@ub128.log) and, for the time of the
 // gate, what they said. What a candidate's server does wrong is a flaw of it, also that it never is
 // healthy; what the baseline's does is an error (kServer, kTimeout), for nothing can be compared
 // then. Fails also with kInterrupted, kEnvironment, kUnreadable, and with kUsage where the level is

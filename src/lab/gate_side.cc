@@ -91,7 +91,14 @@ Result<std::vector<TokenId>> GateSide::Chat() {
 Result<std::vector<TokenId>> GateSide::Continue(const std::vector<TokenId>& prompt,
                                                 base::Tokens most) {
   auto ids = client_.Generate(prompt, most, stop_);
-  if (ids) return ids;
+  if (ids) {
+    const auto stranger = std::find_if(ids->begin(), ids->end(), [this](TokenId id) {
+      return id < 0 || std::cmp_greater_equal(id, Everything());
+    });
+    if (stranger == ids->end()) return ids;
+    return Fail(ErrorCode::kServer,
+                fmt::format("it generated token {}, which is not in the vocabulary", *stranger));
+  }
   hangs_ |= ids.error().code == ErrorCode::kTimeout;
   return Fail(server_.Explain(std::move(ids.error())));
 }

@@ -258,7 +258,7 @@ TEST_F(GateTest, LooksAtSeveralPromptsAndUbatches) {
   };
   EXPECT_FALSE(uses(0));
   EXPECT_TRUE(uses(1));
-  for (const char* log : {"a.log", "b.log", "a-ub16.log", "b-ub16.log"}) {
+  for (const char* log : {"a.log", "b.log", "a@ub16.log", "b@ub16.log"}) {
     EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/" + log)) << log;
   }
 }
@@ -312,6 +312,20 @@ TEST_F(GateTest, OtherSpecialTokensAreFound) {
   EXPECT_THAT(result.other_chat, HasSubstr("to the baseline and"));
   EXPECT_THAT(Explain(result, "a", "b"),
               testing::Contains(HasSubstr("The two read a conversation otherwise: its token")));
+}
+
+TEST_F(GateTest, ATokenThatIsNoneIsFoundInWhatRunsFreely) {
+  Set(b(), "FAKE_FAULT", "strange-tokens");
+  const auto result = ResultOf();
+  EXPECT_EQ(result.outcome, Outcome::kBroken);
+  EXPECT_THAT(result.text, HasSubstr("it generated token 1064, which is not in the vocabulary"));
+}
+
+TEST_F(GateTest, AnotherTokenizerIsNotComparable) {
+  Set(b(), "FAKE_FAULT", "few-tokens");
+  const auto result = ResultOf();
+  EXPECT_EQ(result.outcome, Outcome::kNotComparable);
+  EXPECT_EQ(result.text, "its tokenizer makes other tokens of the same text");
 }
 
 TEST_F(GateTest, ACandidateThatGoesInCirclesIsFound) {

@@ -220,14 +220,18 @@ Result<gate::SecondOpinion> AskForSecondOpinion(const OpinionBase& base, const V
                                                 Bench& bench) {
   // llama.cpp's logger is a thread, and what it has not written when main returns is lost, at times
   // the whole table, with exit code 0 (its issue 22142). A real failure leaves a complaint as well.
-  constexpr int kTries = 5;
+  // It is lost in bursts: small models, whose runs are short, are asked more often.
+  constexpr int kTries = 3, kShortTries = 20;
+  constexpr auto kShort = std::chrono::minutes(2);
+  const auto begin = std::chrono::steady_clock::now();
   for (int tries = 1;; ++tries) {
     const auto run = Run(candidate, base.wish(),
                          {"--kl-divergence", "--kl-divergence-base", base.path()}, bench);
     if (!run) return Fail(base::Error(run.error()).In(candidate.label));
     auto opinion = OpinionOf(*run, base);
     if (opinion) return opinion;
-    if (tries == kTries || !run->Complaint().empty()) {
+    const bool is_short = std::chrono::steady_clock::now() - begin < kShort;
+    if (tries >= (is_short ? kShortTries : kTries) || !run->Complaint().empty()) {
       return Fail(std::move(opinion.error()).In(candidate.label));
     }
   }

@@ -137,6 +137,23 @@ void AddNotes(const GateRun& run, const std::vector<Verdict>& verdicts, Report& 
   AddCoverage(run, report);
 }
 
+// Who takes a speed out of a table for machines finds beside it whether it may be claimed.
+void MarkSpeeds(const std::vector<Verdict>& verdicts, Report& report) {
+  for (Table& table : report.tables) {
+    if (table.id != "verdicts") continue;
+    table.columns.push_back({"gate", "", Column::Kind::kText, Audience::kMachines});
+    for (Row& row : table.rows) {
+      const auto verdict =
+          std::find_if(verdicts.begin(), verdicts.end(), [&row](const Verdict& each) {
+            return row.cells.front().value == Value(Printable(each.label));
+          });
+      Cell cell{"", std::monostate()};
+      if (verdict != verdicts.end()) cell.value = std::string(Name(verdict->result().outcome));
+      row.cells.push_back(std::move(cell));
+    }
+  }
+}
+
 std::string TitleOf(const GateRun& run) {
   std::vector<std::string> prompts;
   for (const auto& probe : run.probes) {
@@ -178,6 +195,7 @@ void AddGate(const GateRun& run, Report& report) {
   AddNotes(run, verdicts, report);
   SortNotes(report.notes);
   report.tables.push_back(GateTables(run, verdicts).front());
+  MarkSpeeds(verdicts, report);
 }
 
 void AddNoGate(std::string_view why, Report& report) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/json_fields.h"
+#include "base/printable.h"
 
 namespace culprit::store {
 namespace {
@@ -27,17 +28,27 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // More than any text has tokens, or any gate has probes and candidates.
 constexpr std::size_t kMost = 100'000'000;
 
+// Sums of many numbers may lie a little beyond what they can be.
+bool IsWithin(double value, double least, double most) {
+  constexpr double kRounding = 1e-6;
+  return value >= least - kRounding && value <= most + kRounding;
+}
+
 struct Number {
   const char* key;
   double Position::*value;
 };
-constexpr Number kFinite[] = {
-    {"js_nats", &Position::js},      {"total_variation", &Position::total_variation},
-    {"unseen", &Position::unseen},   {"flip_gap_nats", &Position::flip_gap},
-    {"recall", &Position::recall},   {"max_delta_nats", &Position::max_delta},
-    {"omitted", &Position::omitted}, {"added", &Position::added}};
+constexpr Number kFinite[] = {{"js_nats", &Position::js},
+                              {"total_variation", &Position::total_variation},
+                              {"unseen", &Position::unseen},
+                              {"recall", &Position::recall},
+                              {"max_delta_nats", &Position::max_delta},
+                              {"omitted", &Position::omitted},
+                              {"added", &Position::added}};
+// Infinite where a side rules out a token: absent then.
 constexpr Number kDivergences[] = {{"kl_nats", &Position::kl},
-                                   {"reverse_kl_nats", &Position::reverse_kl}};
+                                   {"reverse_kl_nats", &Position::reverse_kl},
+                                   {"flip_gap_nats", &Position::flip_gap}};
 
 template <typename T>
 void Put(Json& json, const char* key, const std::optional<T>& value) {
@@ -71,13 +82,16 @@ Position ReadPosition(JsonFields& fields) {
   fields.Need("candidate_support", position.candidate_support);
   for (const auto& [key, value] : kFinite) {
     fields.Need(key, position.*value);
-    if (position.*value < 0) fields.Wrong(key);
+    const bool in_nats = std::string_view(key).ends_with("_nats");
+    if (!IsWithin(position.*value, 0, in_nats ? kInfinite : 1)) fields.Wrong(key);
   }
   for (const auto& [key, value] : kDivergences) {
     position.*value = kInfinite;
     fields.Take(key, position.*value);
+    if (!IsWithin(position.*value, 0, kInfinite)) fields.Wrong(key);
   }
   fields.Take("cosine", position.cosine);
+  if (position.cosine && !IsWithin(*position.cosine, -1, 1)) fields.Wrong("cosine");
   fields.Take("rank", position.rank);
   fields.Take("baseline_logprob", position.baseline_logprob);
   fields.Take("candidate_logprob", position.candidate_logprob);
@@ -128,7 +142,8 @@ Json Write(const Fork& fork) {
   Json json{{"at", fork.at}};
   Put(json, "baseline", fork.baseline);
   Put(json, "candidate", fork.candidate);
-  Put(json, "gap_nats", fork.gap);
+  if (fork.gap && std::isfinite(*fork.gap)) json["gap_nats"] = *fork.gap;
+  if (fork.gap && !std::isfinite(*fork.gap)) json["ruled_out"] = true;
   return json;
 }
 
@@ -138,6 +153,10 @@ Fork ReadFork(JsonFields& fields) {
   fields.Take("baseline", fork.baseline);
   fields.Take("candidate", fork.candidate);
   fields.Take("gap_nats", fork.gap);
+  if (fork.gap && *fork.gap < 0) fields.Wrong("gap_nats");
+  bool ruled_out = false;
+  fields.Take("ruled_out", ruled_out);
+  if (ruled_out) fork.gap = kInfinite;
   return fork;
 }
 
@@ -151,6 +170,7 @@ Json Write(const Flaw& flaw) {
 Flaw ReadFlaw(JsonFields& fields) {
   Flaw flaw{gate::Side::kCandidate, {}, ""};
   fields.Need("text", flaw.text);
+  flaw.text = base::Printable(flaw.text);  // the file may be somebody else's
   fields.Take("at", flaw.at);
   if (flaw.at && *flaw.at > kMost) fields.Wrong("at");
   return flaw;
@@ -180,6 +200,8 @@ Candidate ReadCandidate(JsonFields& fields) {
   fields.Within("flaw", [&](JsonFields& flaw) { candidate.flaw = ReadFlaw(flaw); });
   fields.Take("other_chat", candidate.other_chat);
   fields.Take("not_comparable", candidate.not_comparable);
+  candidate.other_chat = base::Printable(candidate.other_chat);
+  candidate.not_comparable = base::Printable(candidate.not_comparable);
   return candidate;
 }
 
@@ -207,6 +229,7 @@ Probe ReadProbe(JsonFields& fields) {
   Take(fields, "baseline_cache", probe.baseline_cache);
   fields.Each("candidates", [&](const std::string&, JsonFields& candidate) {
     probe.candidates.push_back(ReadCandidate(candidate));
+    if (probe.candidates.back().positions.size() > probe.positions) candidate.Wrong("positions");
   });
   return probe;
 }
@@ -228,8 +251,7 @@ bool IsWhole(const GateRun& run) {
 
 std::string WriteGate(const KeptGate& kept) {
   const GateRun& run = kept.run;
-  Json json{{"baseline", run.baseline}, {"level", run.level.name}, {"settings", kept.settings}};
-  if (!run.approximate.empty()) json["approximate"] = run.approximate;
+  Json json{{"baseline", run.baseline}, {"settings", kept.settings}};
   json["probes"] = Json::array();
   for (const Probe& probe : run.probes) json["probes"].push_back(Write(probe));
   // What servers say may be no UTF-8.
@@ -242,19 +264,11 @@ Result<KeptGate> ReadGate(std::string_view text) {
   JsonFields fields(*json);
   KeptGate kept;
   GateRun& run = kept.run;
-  std::string name;
   fields.Need("settings", kept.settings);
   fields.Need("baseline", run.baseline);
-  fields.Need("level", name);
-  fields.Take("approximate", run.approximate);
   fields.Each("probes", [&](const std::string&, JsonFields& probe) {
     run.probes.push_back(ReadProbe(probe));
   });
-  const auto level = gate::ParseLevel(name);
-  if (level)
-    run.level = *level;
-  else
-    fields.Wrong("level");
   if (fields.wrong().empty() && !IsWhole(run)) fields.Wrong("probes");
   if (fields.wrong().empty()) return kept;
   return Fail(ErrorCode::kBadRequest,

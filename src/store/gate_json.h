@@ -9,7 +9,8 @@
 
 namespace culprit::store {
 
-// KeptGate is a gate as a run directory keeps it. settings are hashes of the variants and of the
+// KeptGate is a gate as a run directory keeps it: without a level and without what is approximate,
+// which the experiment says. settings are hashes of the variants and of the
 // workload that it was run with, by label: an answer holds for no other.
 struct KeptGate {
   gate::GateRun run;
@@ -17,7 +18,7 @@ struct KeptGate {
 };
 
 // WriteGate is gate.json: what a gate saw, and no judgement. The keys are those of
-// schema/gate.schema.json; an infinite divergence is left out, as JSON has no word for it.
+// schema/gate.schema.json; what is infinite is left out, as JSON has no word for it.
 std::string WriteGate(const KeptGate& kept);
 
 // ReadGate reads gate.json. Unknown keys are ignored. Fails with kBadRequest, saying what is

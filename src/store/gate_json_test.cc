@@ -24,7 +24,7 @@ KeptGate Full() {
                        .total_variation = 0.5,
                        .unseen = 0.0625,
                        .cosine = 0.75,
-                       .flip_gap = 1.5,
+                       .flip_gap = kInfinite,
                        .recall = 0.95,
                        .rank = 3,
                        .baseline_logprob = -0.5,
@@ -37,7 +37,7 @@ KeptGate Full() {
                        .candidate_support = 6};
   gate::Candidate candidate{.label = "b", .positions = {worst, Position{.identical = true}}};
   candidate.itself = {Position{.identical = true}};
-  candidate.fork = gate::Fork{.at = 2, .baseline = 5, .candidate = 6, .gap = 0.25};
+  candidate.fork = gate::Fork{.at = 2, .baseline = 5, .candidate = 6, .gap = kInfinite};
   candidate.loop = gate::Loop{.period = 3, .times = 20, .from = 4};
   candidate.cache = worst;
   candidate.flaw = gate::Flaw{gate::Side::kCandidate, 7, "its probabilities add up to 0.9"};
@@ -48,11 +48,7 @@ KeptGate Full() {
   probe.baseline_loop = gate::Loop{.period = 1, .times = 64, .from = 0};
   probe.baseline_cache = Position{.total_variation = 0.01};
   probe.candidates = {candidate};
-  return {{.baseline = "a",
-           .level = gate::ParseLevel("kl=0.5").value(),
-           .approximate = {"b"},
-           .probes = {probe}},
-          {{"a", "0123"}, {"b", "4567"}}};
+  return {{.baseline = "a", .probes = {probe}}, {{"a", "0123"}, {"b", "4567"}}};
 }
 
 TEST(GateJson, IsReadAsItWasWritten) {
@@ -64,8 +60,8 @@ TEST(GateJson, IsReadAsItWasWritten) {
   EXPECT_EQ(candidate.positions.at(0).kl, kInfinite);
   EXPECT_EQ(candidate.positions.at(0).reverse_kl, 0.25);
   EXPECT_EQ(candidate.flaw->at, 7u);
-  EXPECT_EQ(candidate.fork->gap, 0.25);
-  EXPECT_EQ(read->run.level.name, "kl=0.5");
+  EXPECT_EQ(candidate.positions.at(0).flip_gap, kInfinite);
+  EXPECT_EQ(candidate.fork->gap, kInfinite);
   EXPECT_EQ(read->settings.at("b"), "4567");
   // Nothing of the candidate was left out: the judgement is the same.
   EXPECT_EQ(gate::JudgeRun(read->run).at(0).result().text, "it is another model");
@@ -79,13 +75,26 @@ std::string ErrorOf(const std::function<void(base::Json&)>& change) {
   return read ? "" : read.error().message;
 }
 
+TEST(GateJson, MakesTextsOfOthersPrintable) {
+  auto json = base::Json::parse(WriteGate(Full()));
+  json["probes"][0]["candidates"][0]["flaw"]["text"] = "\x1b[31mred\nsecond";
+  const auto read = ReadGate(json.dump());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->run.probes[0].candidates[0].flaw->text, "\\x1b[31mred\\x0asecond");
+}
+
 TEST(GateJson, NamesTheKeyThatMakesNoSense) {
   const auto wrong = [](const std::string& key) {
     return "\"" + key + "\" is missing or makes no sense";
   };
   EXPECT_EQ(ErrorOf([](base::Json&) {}), "");
-  EXPECT_EQ(ErrorOf([](base::Json& json) { json.erase("level"); }), wrong("level"));
-  EXPECT_EQ(ErrorOf([](base::Json& json) { json["level"] = "loose"; }), wrong("level"));
+  for (const auto& [key, value] : std::vector<std::pair<const char*, double>>{
+           {"kl_nats", -5}, {"total_variation", 1e308}, {"cosine", 5}, {"added", 1.1}}) {
+    EXPECT_EQ(ErrorOf([&, key = key, value = value](base::Json& json) {
+                json["probes"][0]["candidates"][0]["positions"][0][key] = value;
+              }),
+              wrong(std::string("probes.0.candidates.0.positions.0.") + key));
+  }
   EXPECT_EQ(ErrorOf([](base::Json& json) { json["settings"] = 5; }), wrong("settings"));
   EXPECT_EQ(ErrorOf([](base::Json& json) { json["probes"] = base::Json::array(); }),
             wrong("probes"));

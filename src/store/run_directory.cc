@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <map>
 
 #include "base/json_fields.h"
 #include "base/parse_number.h"
@@ -179,12 +180,27 @@ std::string SettingOf(const experiment::Spec& spec, const std::string& label) {
     if (variant.model) setting["model"] = *variant.model;
     if (variant.kv) setting["kv"] = *variant.kv;
     if (variant.working_directory) setting["cwd"] = *variant.working_directory;
-    for (const auto& [key, value] : variant.environment) {
+    // In the order of their names, as the file keeps them; the last of several counts.
+    std::map<std::string, std::optional<std::string>> environment;
+    for (const auto& [key, value] : variant.environment) environment[key] = value;
+    for (const auto& [key, value] : environment) {
       setting["environment"].push_back({key, value ? Json(*value) : Json()});
     }
   }
   // Texts of a file need be no UTF-8.
   return sys::Sha256Of(setting.dump(-1, ' ', false, Json::error_handler_t::replace)).substr(0, 16);
+}
+
+// The gate of this experiment: the same variants with the same settings, all of them.
+bool IsOf(const KeptGate& kept, const experiment::Spec& spec) {
+  std::vector<std::string> labels = {kept.run.baseline}, wanted;
+  for (const auto& candidate : kept.run.probes.front().candidates) {
+    labels.push_back(candidate.label);
+  }
+  for (const auto& variant : spec.variants) wanted.push_back(variant.label);
+  bool ours = labels == wanted && kept.settings.size() == wanted.size();
+  for (const auto& [label, setting] : kept.settings) ours &= setting == SettingOf(spec, label);
+  return ours;
 }
 
 }  // namespace
@@ -280,20 +296,34 @@ Status RunDirectory::WriteInfo(RunInfo info) {
 
 Status RunDirectory::ReadGate() {
   const std::string file = path_ + "/" + kGateFile;
-  if (!sys::IsThere(file)) return {};
+  if (!sys::IsThere(file)) return MeanGate();
   auto bytes = sys::ReadWhole(file);
   if (!bytes) return Fail(std::move(bytes.error()));
   auto kept = store::ReadGate(bytes->view());
-  if (!kept) return Fail(std::move(kept.error()).In(file));
-  bool ours = kept->settings.size() == spec_.variants.size();
-  for (const auto& [label, setting] : kept->settings) ours &= setting == SettingOf(spec_, label);
-  if (!ours) {
+  if (!kept) {
+    kept.error().hint = "move it away, and --resume compares the answers again";
+    return Fail(std::move(kept.error()).In(file));
+  }
+  if (!IsOf(*kept, spec_)) {
     return Fail(
         ErrorCode::kMismatch,
         fmt::format("the gate was run with another variant or workload than {} has now", kSpecFile),
         file, "undo that change, or begin a run of its own");
   }
   gate_ = std::move(kept->run);
+  return MeanGate();
+}
+
+// What passes is what the experiment says now: the judgement is made anew each time.
+Status RunDirectory::MeanGate() {
+  auto level = gate::ParseLevel(spec_.gate.level);
+  if (!level) return Fail(std::move(level.error()).In(path_ + "/" + kSpecFile));
+  if (!gate_) return {};
+  gate_->level = *std::move(level);
+  gate_->approximate.clear();
+  for (const experiment::Variant& variant : spec_.variants) {
+    if (variant.approximate) gate_->approximate.push_back(variant.label);
+  }
   return {};
 }
 

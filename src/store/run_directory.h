@@ -99,6 +99,7 @@ class RunDirectory {
   [[nodiscard]] base::Status CheckSettings(
       const std::vector<experiment::TrialRecord>& trials) const;
   [[nodiscard]] base::Status ReadGate();
+  [[nodiscard]] base::Status MeanGate();
   // ListOf is where a record belongs.
   std::vector<experiment::TrialRecord>& ListOf(const experiment::TrialRecord& record);
 

@@ -88,13 +88,39 @@ class Gated(GateTest):
 
     def test_without_a_gate_the_report_says_so(self):
         world = self.world()
-        code, out, said = self.ended(world.ab("--no-gate", b="|env=FAKE_FAULT=nan-logits"))
+        world.GATE = ["--no-gate"]
+        code, out, said = self.ended(world.ab(b="|env=FAKE_FAULT=nan-logits"))
         self.assertEqual(code, DONE, said)
         self.assertIsNone(world.gate())
         self.assertIn("no correctness gate was run (--no-gate)", " ".join(out.split()))
         code, _, said = self.ended(world.culprit("gate", "--read", str(world.run_folder)))
         self.assertEqual(code, INVALID)
         self.assertIn("has no gate", said)
+
+    def test_what_was_written_can_be_read_again(self):
+        world = self.world()
+        # Variables in no order, one of them twice; and a shortlist without the baseline's likeliest token.
+        run = world.ab(a="|env=FAKE_Z=1|env=FAKE_A=1",
+                       b="|env=FAKE_SHORTLIST=1|env=FAKE_LOGIT_NOISE=3|env=FAKE_A=2|env=FAKE_A=1")
+        code, out, said = self.ended(run)
+        self.assertEqual(code, GATE_FAILED, said)
+        positions = world.gate()["probes"][0]["candidates"][0]["positions"]
+        self.assertTrue(any("flip_gap_nats" not in position for position in positions))
+        again, told, said = self.ended(world.summarize())
+        self.assertEqual((again, told), (code, out), said)
+
+    def test_a_level_is_that_of_the_experiment(self):
+        world = self.world()
+        self.assertEqual(self.ended(world.ab(b="|env=FAKE_LOGIT_NOISE=0.01"))[0], DONE)
+        file = world.run_folder / "experiment.toml"
+        text = file.read_text()
+        self.assertIn("level = 'default'", text)
+        file.write_text(text.replace("level = 'default'", "level = 'strict'"))
+        self.assertEqual(self.ended(world.summarize())[0], GATE_FAILED)
+        file.write_text(text.replace("level = 'default'", "level = 'loose'"))
+        code, _, said = self.ended(world.summarize())
+        self.assertEqual(code, 2)
+        self.assertIn("loose is no level", said)
 
     def test_a_gate_of_another_run_is_refused(self):
         other = self.world()

@@ -16,7 +16,7 @@ import os
 import random
 import struct
 
-FAULTS = "nan-logits shifted-ids sum-0.9 few-probs ok-error no-probs stale-cache loops die-position".split()
+FAULTS = "nan-logits shifted-ids sum-0.9 few-probs ok-error no-probs stale-cache loops die-position strange-tokens few-tokens".split()
 LOWEST = -3.4028234663852886e38  # the lowest float: what the real one writes for the logarithm of 0
 FEW = 10
 
