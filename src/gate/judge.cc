@@ -83,6 +83,10 @@ std::vector<Breach> FindBreaches(const std::vector<Bound>& bounds, const Evidenc
       breaches.push_back(*breach);
     }
   }
+  // What went wrong first is the first reason.
+  std::stable_sort(breaches.begin(), breaches.end(), [](const Breach& one, const Breach& other) {
+    return one.position < other.position;
+  });
   return breaches;
 }
 
@@ -194,6 +198,14 @@ std::optional<Breach> CacheBreach(const Evidence& evidence) {
   return std::nullopt;
 }
 
+// The baseline runs in circles too, or did so beside the candidate until they parted.
+bool IsExcused(const Evidence& evidence) {
+  const auto& loop = evidence.candidate_loop;
+  if (evidence.baseline_loop || !loop) return true;
+  const std::size_t parted = evidence.fork ? evidence.fork->at : loop->from;
+  return parted >= loop->from + kExcusingTokens;
+}
+
 // The first position at which something went wrong.
 std::optional<std::size_t> FirstOf(const GateResult& result) {
   std::optional<std::size_t> first;
@@ -213,7 +225,7 @@ GateResult Judged(GateResult result, const Evidence& evidence, const Level& leve
   const Scale scale{evidence.between.positions(), summary, level.infinite_counts};
   result.cache = CacheBreach(evidence);
   result.other_chat = evidence.other_chat;
-  if (!evidence.baseline_loop) result.loop = evidence.candidate_loop;
+  if (!IsExcused(evidence)) result.loop = evidence.candidate_loop;
   const bool same =
       summary.identical == summary.positions && summary.partial == 0 && !evidence.fork;
   if (same && !result.cache && result.other_chat.empty()) {

@@ -290,6 +290,10 @@ TEST(Judge, GoingInCirclesAloneIsADivergence) {
   EXPECT_THAT(Explain(result, "f16", "q8")[1],
               "Running freely, q8 goes in circles from token 5 on, 5 tokens 12 times over, and f16 "
               "does not.");
+  // Until they parted both ran in the same circles.
+  evidence.fork->at = 4 + kExcusingTokens;
+  EXPECT_TRUE(Judge(evidence, kDefault).passed());
+  evidence.fork->at = 3;
   evidence.baseline_loop = evidence.candidate_loop;
   EXPECT_TRUE(Judge(evidence, kDefault).passed());
 }

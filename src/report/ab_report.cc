@@ -84,12 +84,13 @@ std::string Answer(const std::string& candidate, const std::string& baseline,
   }
   const bool clear =
       comparison.interval && comparison.interval->low * comparison.interval->high > 0;
-  if (clear && comparison.pairs < 4) {
-    return fmt::format(
-        "{} {} {} per token {} than {} ({}), but {} prove nothing while this machine's noise is "
-        "not known: {}; {}.",
-        candidate, verb, Ms(ms), ms > 0 ? "slower" : "faster", baseline, Evidence(judgement),
-        Counted(comparison.pairs, "pair"), Describe(judgement.verdict), MorePairs(judgement));
+  // Three pairs may decide beside a noise that was measured, fewer never.
+  if (clear && comparison.pairs < (judgement.margin.floor ? 3 : 4)) {
+    return fmt::format("{} {} {} per token {} than {} ({}), but {} prove nothing{}: {}; {}.",
+                       candidate, verb, Ms(ms), ms > 0 ? "slower" : "faster", baseline,
+                       Evidence(judgement), Counted(comparison.pairs, "pair"),
+                       judgement.margin.floor ? "" : " while this machine's noise is not known",
+                       Describe(judgement.verdict), MorePairs(judgement));
   }
   return fmt::format("Whether {} {} slower or faster than {} is not decided ({}): {}; {}.",
                      candidate, verb, baseline, Evidence(judgement), Describe(judgement.verdict),

@@ -95,6 +95,13 @@ void AddCoverage(const GateRun& run, Report& report) {
   const auto longest = std::max_element(
       run.probes.begin(), run.probes.end(),
       [](const auto& one, const auto& other) { return one.prompt < other.prompt; });
+  if (longest->positions < gate::kFewPositions) {
+    report.notes.push_back(
+        {Note::Level::kNotice, "few_positions",
+         fmt::format("{} positions are fewer than {}: only the worst of them was "
+                     "held against a bound, and more may find more",
+                     longest->positions, gate::kFewPositions)});
+  }
   if (longest->prompt > kLongPrompt) return;
   report.notes.push_back(
       {Note::Level::kNotice, "short_prompts",
@@ -106,12 +113,16 @@ void AddCoverage(const GateRun& run, Report& report) {
 
 // The answer about a candidate, by the probe that came out worst, and what its neighbours need.
 std::vector<std::string> Sentences(const GateRun& run, const Verdict& verdict) {
-  const auto& probe = run.probes[verdict.worst];
-  auto sentences = Explain(verdict.result(), Printable(run.baseline), Printable(verdict.label));
+  const std::string label = Printable(verdict.label);
+  const std::string where = NameOf(run, run.probes[verdict.worst], label);
+  // What passes does so behind all texts; what does not is told of one.
+  auto sentences =
+      Explain(verdict.result(), Printable(run.baseline), verdict.passed() ? label : where);
   if (run.probes.size() > 1) {
-    sentences.push_back(fmt::format("This is about {}, the worst of {} texts.",
-                                    NameOf(run, probe, Printable(verdict.label)),
-                                    run.probes.size()));
+    sentences.push_back(verdict.passed()
+                            ? fmt::format("The figures are of {}, the worst of {} texts.", where,
+                                          run.probes.size())
+                            : fmt::format("Of {} texts this is the worst.", run.probes.size()));
   }
   return sentences;
 }

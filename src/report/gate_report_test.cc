@@ -76,7 +76,7 @@ TEST(GateReport, WritesEveryFormat) {
 }
 
 TEST(GateReport, OfIdenticalVariantsIsShort) {
-  gate::Probe probe{.prompt = 6'000, .positions = 1};
+  gate::Probe probe{.prompt = 6'000, .positions = 100};
   probe.candidates = {{.label = "b", .positions = {{.identical = true, .top_agrees = true}}}};
   const Report report = GateReport({.baseline = "a", .probes = {probe}});
   EXPECT_EQ(report.tables.size(), 1u);
@@ -96,8 +96,10 @@ gate::GateRun TwoTexts() {
 TEST(GateReport, SaysWhichOfSeveralTextsIsMeant) {
   const Report report = GateReport(TwoTexts());
   EXPECT_EQ(report.title, "Correctness: 32 positions behind a prompt of 500 and of 20,000 tokens");
-  EXPECT_THAT(report.headline,
-              Contains("This is about head\\x1b[31m behind 20,000 tokens, the worst of 2 texts."));
+  EXPECT_THAT(report.headline, Contains("Of 2 texts this is the worst."));
+  EXPECT_EQ(report.headline[0],
+            "head\\x1b[31m behind 20,000 tokens does not answer as dense does, from token 17 on: "
+            "diverged.");
   const Report people = For(Audience::kPeople, report);
   EXPECT_EQ(people.tables[0].columns[1].heading, "prompt");
   EXPECT_EQ(people.tables[0].rows.size(), 2u);

@@ -15,7 +15,7 @@ std::string_view Describe(Warning warning) {
     case Warning::kSlowNoise:
       return "the noise changes slowly over the window: the interval may be too narrow";
     case Warning::kFewPairs:
-      return "fewer than 4 pairs: too few to judge by, whatever the interval says; run at least 4";
+      return "fewer than 4 pairs: one odd run decides much; run at least 4";
     case Warning::kDrift:
       return "the machine drifts over the experiment: the change is estimated beside a drift that "
              "is linear in time";

@@ -77,14 +77,14 @@ class Gated(GateTest):
         run = world.ab(b="|env=FAKE_FAULT=die-position|env=FAKE_FAULT_FROM=23")
         code, out, said = self.ended(run)
         self.assertEqual(code, GATE_FAILED, said)
-        self.assertIn("Not the same answers, so no speed to claim: b is broken", " ".join(out.split()))
+        self.assertIn("Not the same answers, so no speed to claim: b behind 20 tokens is broken", " ".join(out.split()))
         self.assertIn("gate: b is broken", said)
         self.assert_as_before(world)
         # All that looks at the run later says so first, and ends like this.
         for command in (["summarize"], ["gate", "--read"], ["ab", "--resume"]):
             code, out, said = self.ended(world.culprit(*command, str(world.run_folder)))
             self.assertEqual(code, GATE_FAILED, said)
-            self.assertIn("b is broken", " ".join(out.split())[:80])
+            self.assertIn("b behind 20 tokens is broken", " ".join(out.split())[:100])
 
     def test_without_a_gate_the_report_says_so(self):
         world = self.world()

@@ -120,7 +120,7 @@ class Gate(unittest.TestCase):
         answers, _, report = self.gate(("a",), ("b",), options=["--gate", "strict"])
         self.assertEqual(answers["b"]["answer"], "identical")
         self.assertEqual(answers["b"]["identical_positions"], 48)
-        self.assertEqual({note["id"] for note in report["notes"]}, {"repeats_itself", "short_prompts"})
+        self.assertEqual({note["id"] for note in report["notes"]}, {"repeats_itself", "short_prompts", "few_positions"})
 
     def test_caches_are_graded_by_their_bits(self):
         answers, spreads, _ = self.gate(("f16", "kv=f16"), ("q8", "kv=q8_0"), ("q4", "kv=q4_0"),
