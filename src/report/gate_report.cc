@@ -119,10 +119,10 @@ std::vector<std::string> Sentences(const GateRun& run, const Verdict& verdict) {
   auto sentences =
       Explain(verdict.result(), Printable(run.baseline), verdict.passed() ? label : where);
   if (run.probes.size() > 1) {
-    sentences.push_back(verdict.passed()
-                            ? fmt::format("The figures are of {}, the worst of {} texts.", where,
-                                          run.probes.size())
-                            : fmt::format("Of {} texts this is the worst.", run.probes.size()));
+    sentences.push_back(
+        verdict.passed()
+            ? fmt::format("The figures are of {}, the worst of {} texts.", where, run.probes.size())
+            : fmt::format("Of {} texts this is the worst.", run.probes.size()));
   }
   return sentences;
 }
