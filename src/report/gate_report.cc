@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "base/number_format.h"
 #include "base/printable.h"
 #include "report/analysis_notes.h"
+#include "report/append.h"
 #include "report/gate_tables.h"
 
 namespace culprit::report {
@@ -25,11 +25,6 @@ using gate::Verdict;
 constexpr double kCacheWorry = 0.1;
 // Source: the ROCm build that was right up to 5,000 tokens and wrote nonsense beyond.
 constexpr std::size_t kLongPrompt = 5'000;
-
-template <typename T>
-void Append(std::vector<T> from, std::vector<T>& to) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 // Noise is what a side's two passes came to in all probes together.
 void AddNoise(const std::string& label, const std::vector<const std::vector<Position>*>& passes,

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <numeric>
 
 #include "base/number_format.h"
 #include "base/printable.h"
+#include "report/append.h"
 
 namespace culprit::report {
 namespace {
@@ -98,11 +98,6 @@ std::vector<Cell> ProbeCells(const gate::Probe& probe) {
   Cell ubatch = Absent();
   if (probe.ubatch) ubatch = Count(static_cast<std::size_t>(*probe.ubatch));
   return {Count(probe.prompt), std::move(ubatch)};
-}
-
-template <typename T>
-void Append(std::vector<T> from, std::vector<T>& to) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
 // Each calls take(probe, candidate, result) for each of a gate's answers.

@@ -2,18 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 #include "base/printable.h"
 #include "report/analysis_notes.h"
+#include "report/append.h"
 
 namespace culprit::report {
 namespace {
-
-template <typename T>
-void Append(std::vector<T> from, std::vector<T>& to) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 void AddNotProven(const experiment::Evaluation& evaluation, std::vector<Note>& notes) {
   using stats::Verdict;
